@@ -1,0 +1,112 @@
+/*
+ * weir/processor.h - processors: a handler, its state, a bounded mailbox.
+ *
+ * A handler never runs on two threads at once, and each turn sees all that the turn before wrote,
+ * so state needs no lock. It is one function, or a table from event type to function:
+ *
+ *     static weir_status on_order(void *state, weir_turn *turn, const weir_event *event);
+ *     static const weir_case cases[] = { { &order_type, on_order }, { &cancel_type, on_cancel } };
+ *
+ *     WEIR_PROCESSOR(.name = "book", .cases = WEIR_CASES(cases), .state_size = sizeof(book))
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_PROCESSOR_H
+#define WEIR_PROCESSOR_H
+
+#include "weir/engine.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Answers OK (or DROPPED or ALREADY, of a call it passes on): handled. UNHANDLED: not mine; the
+ * unhandled hook, or a counter and a warning. Anything else: failed for that reason; the event is
+ * counted as dead and the next one goes on. So a handler may end with `return weir_turn_post(...)`.
+ */
+typedef weir_status (*weir_handler)(void *state, weir_turn *turn, const weir_event *event);
+
+typedef struct weir_case {
+    const weir_event_type *type;
+    weir_handler handler;
+} weir_case;
+
+/* A table; not copied, so it is a static constant. Types that are not in it are UNHANDLED. */
+typedef struct weir_cases {
+    const weir_case *rows;
+    size_t count;
+} weir_cases;
+#define WEIR_CASES(array)                                                                          \
+    {                                                                                              \
+        (array), sizeof(array) / sizeof((array)[0])                                                \
+    }
+
+typedef struct weir_processor_options {
+    size_t struct_size;
+    const char *name;       /* unique; default none: shown as #index.generation */
+    const char *dispatcher; /* default "" */
+    weir_handler handler;   /* this ... */
+    weir_cases cases;       /* ... or this; both or none: E_INVALID */
+    weir_handler unhandled; /* sees what was UNHANDLED; its status counts then */
+
+    /* State: with state_size, weir owns zeroed memory of that size, init fills it (from
+     * `argument`), destroy empties it. Without, `argument` itself is the state. Both run alone, on
+     * a thread of the dispatcher: init before the first event, destroy after the last, and only if
+     * init succeeded. A failed init before or during weir_engine_start is the error of that call;
+     * later it stops the processor, and what waited is dead. destroy gets why: OK stopped, else the
+     * failure. In destroy no turn is left: it cannot post. */
+    void *argument;
+    size_t state_size;
+    weir_status (*init)(void *state, weir_turn *turn, void *argument);
+    void (*destroy)(void *state, weir_status reason);
+
+    uint32_t mailbox_max; /* default the engine's; so the three below */
+    weir_overflow overflow;
+    weir_ns block_max;
+    uint32_t batch_max;
+    weir_processor parent; /* stops its children first */
+    bool dedicated;        /* a dispatcher and a thread of its own; `dispatcher` must be NULL */
+} weir_processor_options;
+
+#define WEIR_PROCESSOR_OPTIONS_INIT WEIR_SIZED(weir_processor_options)
+#define WEIR_PROCESSOR(...) WEIR_OPTIONS(weir_processor_options, __VA_ARGS__)
+
+/* Control; never waits for init. May be posted to at once. Zero on error; the error of an unknown
+ * dispatcher lists the valid ones. */
+WEIR_API weir_processor weir_processor_add(weir_engine *engine,
+                                           const weir_processor_options *options,
+                                           weir_error *error);
+
+/* Control. All or none; fills out[0..count). Options by pointer, so that their size may differ. */
+WEIR_API weir_status weir_processor_add_many(weir_engine *engine,
+                                             const weir_processor_options *const *options,
+                                             size_t count, weir_processor *out, weir_error *error);
+
+/* Control. Zero: no such name. */
+WEIR_API weir_processor weir_processor_find(weir_engine *engine, const char *name);
+
+/* Control. Writes the name, or "#index.generation", cut at `size`; returns the full length, 0 if
+ * gone. */
+WEIR_API size_t weir_processor_name(weir_engine *engine, weir_processor processor, char *out,
+                                    size_t size);
+
+/*
+ * Blocking; timeout 0 = 30 s. Children first, each drained; then it refuses new events, drains,
+ * unregisters. The report covers it and its children. TIMEOUT: the report says how many are left;
+ * they are never handled, and it unregisters as soon as a handler that is under way has returned.
+ * Overlapping stops all get the same answer; the first one's timeout counts. UNKNOWN: gone. An
+ * engine that was not started has no thread to drain it: what waits is left.
+ */
+WEIR_API weir_status weir_processor_stop(weir_engine *engine, weir_processor processor,
+                                         weir_ns timeout, weir_stop_report *report);
+
+/* Any, a handler on itself too. Begins that stop. ALREADY: it has begun. UNKNOWN: gone. */
+WEIR_API weir_status weir_processor_stop_async(weir_engine *engine, weir_processor processor,
+                                               weir_ns timeout);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEIR_PROCESSOR_H */

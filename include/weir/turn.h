@@ -1,0 +1,67 @@
+/*
+ * weir/turn.h - all that a handler can do. Every function here is Turn: inside a hook that was
+ * given the turn, on that thread, until the hook returns. None waits. What is posted has this
+ * processor as its sender, inherits its flow, and arrives in the order posted.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_TURN_H
+#define WEIR_TURN_H
+
+#include "weir/processor.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+WEIR_API weir_engine *weir_turn_engine(const weir_turn *turn);
+WEIR_API weir_processor weir_turn_self(const weir_turn *turn);
+
+/* Nanoseconds of the engine's monotonic clock, read once a turn, at the first call. */
+WEIR_API weir_ns weir_turn_now(weir_turn *turn);
+
+/* Statuses and ownership as for weir_engine_post, _commit, _post_batch; never waits. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_post(weir_turn *turn, weir_processor to,
+                                                    const weir_event *event);
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_commit(weir_turn *turn, weir_processor to,
+                                                      const weir_event *event);
+WEIR_API WEIR_MUST_CHECK size_t weir_turn_post_batch(weir_turn *turn, const weir_processor *to,
+                                                     size_t to_count,
+                                                     const weir_event *const *events, size_t count,
+                                                     weir_status *statuses);
+
+/* Answers whoever sent the event of that ticket, `event->from`, now or in a later turn: a post to
+ * the sender. UNKNOWN: an ordinary thread sent it, or the sender is gone. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_reply(weir_turn *turn, weir_ticket to,
+                                                     const weir_event *event);
+
+/* After FULL: one weir_room_type event (payload weir_room, with `tag` in event->tag) when that
+ * mailbox has fallen below half, at once if it has already. If the target stops first, it comes
+ * with gone = true. Its place in this mailbox and its memory are taken now, so it cannot be refused
+ * later. UNKNOWN: the target is gone. FULL: this mailbox is. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_want_room(weir_turn *turn, weir_processor target,
+                                                         uint64_t tag);
+
+typedef struct weir_room {
+    weir_processor target;
+    bool gone;
+} weir_room;
+WEIR_API extern const weir_event_type weir_room_type;
+
+/* What a table does, for handlers that are functions: calls the row of the event's type and answers
+ * as it does; no row: UNHANDLED. So tables can share a base. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_handle(weir_turn *turn, const weir_cases *cases,
+                                                      void *state, const weir_event *event);
+
+/* `return weir_turn_fail(turn, MY_STATUS, "line 7 has no price");` returns `reason`, so that the
+ * log carries the sentence. Copied, at most 127 bytes. */
+WEIR_API weir_status weir_turn_fail(weir_turn *turn, weir_status reason, const char *text);
+
+/* True when more of this turn's batch waits behind the event at hand: when not, flush. */
+WEIR_API bool weir_turn_more(const weir_turn *turn);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEIR_TURN_H */

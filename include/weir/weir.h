@@ -1,0 +1,21 @@
+/*
+ * weir/weir.h - all of libweir, in reading order.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_WEIR_H
+#define WEIR_WEIR_H
+
+/* IWYU pragma: begin_exports */
+#include "weir/base.h"      /* statuses, handles, time, sized options, who may call */
+#include "weir/error.h"     /* the control plane's error: sticky, caller-owned */
+#include "weir/event.h"     /* types, events, blocks: who owns what */
+#include "weir/log.h"       /* where weir's own sentences go */
+#include "weir/engine.h"    /* create, start, stop; posting from outside */
+#include "weir/thread.h"    /* threads, dispatchers, assignments, foreign loops */
+#include "weir/processor.h" /* handlers, state, mailboxes */
+#include "weir/turn.h"      /* what a handler can do */
+#include "weir/counters.h"  /* what happened, in numbers */
+/* IWYU pragma: end_exports */
+
+#endif /* WEIR_WEIR_H */

@@ -1,0 +1,27 @@
+/*
+ * base/assert.h - two prices of assertion.
+ *
+ * WEIR_ASSERT guards a contract whose breach would corrupt memory or lose events; it costs a
+ * predictable branch and stays on in release builds. WEIR_ASSERT_SLOW is on in debug builds only;
+ * its expression is still type-checked when off. Operating errors are never asserts.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_BASE_ASSERT_H
+#define WEIR_BASE_ASSERT_H
+
+_Noreturn void weir__assert_fail(const char *expression, const char *file, int line);
+
+#define WEIR_ASSERT(expression)                                                                    \
+    ((expression) ? (void)0 : weir__assert_fail(#expression, __FILE__, __LINE__))
+
+#ifdef WEIR_DEBUG
+#define WEIR_ASSERT_SLOW(expression) WEIR_ASSERT(expression)
+#else
+#define WEIR_ASSERT_SLOW(expression) ((void)sizeof(!(expression)))
+#endif
+
+#define weir__likely(expression) __builtin_expect(!!(expression), 1)
+#define weir__unlikely(expression) __builtin_expect(!!(expression), 0)
+
+#endif /* WEIR_BASE_ASSERT_H */

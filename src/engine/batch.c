@@ -1,0 +1,131 @@
+/*
+ * engine/batch.c - many posts in one call: events for one target in a row share one claim, one
+ * publish and at most one wake-up.
+ *
+ * What is accepted of a run towards a mailbox that refuses (fail, block) is its beginning: after the
+ * first FULL the rest of the run is FULL too, so that a caller may go on from there.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/parcel.h"
+#include "engine/post.h"
+#include "engine/processor.h"
+#include "engine/turn.h"
+
+#define RUN_MAX 64u
+
+typedef struct run {
+    const weir__posting *by;
+    weir_processor to;
+    weir__parcel parcels[RUN_MAX];
+    weir_status statuses[RUN_MAX];
+    uint32_t count;
+} run;
+
+/* Inside the mark: fills the first `count` parcels and hangs them in as one chain. */
+static void publish(const run *r, weir__processor *processor, uint32_t count, bool first)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        weir__parcel_fill(r->by, &r->parcels[i]);
+        if (i > 0) {
+            weir__store(&r->parcels[i - 1].envelope->pooled.next,
+                        &r->parcels[i].envelope->pooled, relaxed);
+        }
+    }
+    weir__mailbox_publish(&processor->mailbox, r->parcels[0].envelope,
+                          r->parcels[count - 1].envelope);
+    if (first) {
+        weir__dispatcher_push(processor->dispatcher, processor);
+    }
+}
+
+/* Returns how many were accepted; *refused says why not the rest, *policy what to do with them. */
+static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *policy)
+{
+    weir__context *context = r->by->context;
+    uint32_t got = r->count;
+    *refused = WEIR_OK;
+    *policy = WEIR_OVERFLOW_FAIL;
+    weir__context_enter(context);
+    const weir__phase phase = (weir__phase)weir__load(&context->engine->phase, relaxed);
+    const bool open = phase < (r->by->in_handler ? WEIR__CLOSING : WEIR__STOPPING);
+    weir__processor *processor =
+        open ? weir__registry_find(&context->engine->registry, r->to) : NULL;
+    if (processor == NULL) {
+        got = 0;
+        *refused = open ? WEIR_UNKNOWN : WEIR_STOPPING;
+    } else {
+        *policy = (weir_overflow)processor->overflow;
+        const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &got);
+        if (claim == WEIR__CLAIM_OK || claim == WEIR__CLAIM_FIRST) {
+            publish(r, processor, got, claim == WEIR__CLAIM_FIRST);
+            *refused = WEIR_FULL;
+        } else {
+            got = 0;
+            *refused = claim == WEIR__CLAIM_FULL ? WEIR_FULL : WEIR_STOPPING;
+        }
+    }
+    weir__context_leave(context);
+    return got;
+}
+
+static uint32_t send_run(run *r)
+{
+    weir_status refused = WEIR_OK;
+    weir_overflow policy = WEIR_OVERFLOW_FAIL;
+    uint32_t accepted = r->count > 0 ? offer_run(r, &refused, &policy) : 0;
+    for (uint32_t i = 0; i < accepted; i++) {
+        r->statuses[i] = WEIR_OK;
+    }
+    for (uint32_t i = accepted; i < r->count; i++) {
+        weir__parcel_unpack(r->by, &r->parcels[i]);
+        if (refused == WEIR_FULL &&
+            (policy == WEIR_OVERFLOW_DROP_NEWEST || policy == WEIR_OVERFLOW_DROP_OLDEST)) {
+            /* One by one: each drops something. It counts itself anew. */
+            weir__cell_add(&r->by->context->tally.attempted, UINT64_MAX);
+            r->statuses[i] = weir__post(r->by, r->to, r->parcels[i].event);
+        } else {
+            r->statuses[i] = refused;
+            weir__post_count_refusal(r->by, refused);
+        }
+    }
+    return r->count;
+}
+
+size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_t to_count,
+                        const weir_event *const *events, size_t count, weir_status *statuses)
+{
+    run r;
+    size_t accepted = 0;
+    size_t at = 0;
+    r.by = by;
+    while (at < count) {
+        weir_status bad = WEIR_OK;
+        r.to = to[to_count == 1 ? 0 : at];
+        r.count = 0;
+        while (at + r.count < count && r.count < RUN_MAX && bad == WEIR_OK &&
+               (to_count == 1 || to[at + r.count].id == r.to.id)) {
+            const weir_event *event = events[at + r.count];
+            weir__cell_add(&by->context->tally.attempted, 1);
+            bad = weir__parcel_check(event);
+            bad = bad == WEIR_OK ? weir__parcel_pack(by, event, &r.parcels[r.count]) : bad;
+            r.count += bad == WEIR_OK ? 1 : 0;
+        }
+        const uint32_t sent = send_run(&r);
+        for (uint32_t i = 0; i < sent; i++) {
+            accepted += r.statuses[i] == WEIR_OK || r.statuses[i] == WEIR_DROPPED ? 1 : 0;
+            if (statuses != NULL) {
+                statuses[at + i] = r.statuses[i];
+            }
+        }
+        at += sent;
+        if (bad != WEIR_OK) {
+            weir__post_count_refusal(by, bad);
+            if (statuses != NULL) {
+                statuses[at] = bad;
+            }
+            at++;
+        }
+    }
+    return accepted;
+}

@@ -1,0 +1,24 @@
+/*
+ * engine/block.h - counted payloads from bounded pools.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_BLOCK_H
+#define WEIR_ENGINE_BLOCK_H
+
+#include "engine/engine.h"
+
+void weir__blocks_open(weir_engine *engine);
+/* Frees the pools; what is still out is reported, and freed with them. */
+void weir__blocks_close(weir_engine *engine);
+
+/* Does [data, data + size) lie in the block? */
+bool weir__block_contains(const weir_block *block, const void *data, uint32_t size);
+/* The type's drop hook, if any, runs when the last reference goes. */
+void weir__block_note_drop(weir_block *block, const weir_event_type *type, const void *data);
+/* A new block with a copy of the payload. */
+weir_status weir__block_copy(weir__context *context, const weir_event *event, weir_block **out);
+/* As weir_block_release, for who has a context at hand (NULL: none). */
+void weir__block_release(weir__context *context, weir_block *block);
+
+#endif /* WEIR_ENGINE_BLOCK_H */

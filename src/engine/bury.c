@@ -1,0 +1,88 @@
+/*
+ * engine/bury.c - after a stop that ran out of time, a start that failed, or no start at all.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/bury.h"
+
+#include "engine/block.h"
+#include "engine/life.h"
+#include "engine/processor.h"
+#include "engine/stop.h"
+
+/* Events, and room events that were never sent. */
+static void empty(weir__context *context, weir__processor *processor)
+{
+    weir__mailbox *mailbox = &processor->mailbox;
+    weir__cursor cursor = weir__mailbox_cursor(mailbox);
+    weir__envelope *spent;
+    weir__envelope *event;
+    /* The envelopes themselves go with their pools. */
+    while ((event = weir__mailbox_take(mailbox, &cursor, &spent)) != NULL) {
+        if ((event->flags & WEIR__ENVELOPE_BLOCK) != 0) {
+            weir__block_release(context, event->payload.shared.block);
+        }
+    }
+    weir__store(&mailbox->head, 0, relaxed);
+    weir__store(&mailbox->tail, NULL, relaxed);
+    weir__store(&processor->rooms, WEIR__ROOMS_CLOSED, relaxed);
+}
+
+static void bury(weir_engine *engine, weir__context *context, weir__processor *processor)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const uint32_t control = weir__load(&processor->control, acquire);
+    empty(context, processor);
+    if (cold == NULL) {
+        return;
+    }
+    if (cold->destroy != NULL &&
+        (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
+        cold->destroy(processor->state, WEIR_TIMEOUT);
+    }
+    if (cold->stop != NULL) {
+        weir__stop_answer(cold->stop, WEIR_TIMEOUT);
+        weir__stop_release(engine, cold->stop);
+        cold->stop = NULL;
+    }
+}
+
+static weir__processor *slot_at(weir_engine *engine, uint32_t index)
+{
+    weir__processor *chunk =
+        weir__load(&engine->registry.chunks[index / WEIR__CHUNK_SLOTS], relaxed);
+    return &chunk[index % WEIR__CHUNK_SLOTS];
+}
+
+static bool is_leaf(const weir__processor *processor)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold == NULL || cold->first_child == NULL;
+}
+
+static void take_off(weir_engine *engine, weir__processor *processor)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    if (cold != NULL) {
+        weir__life_leave_family(cold);
+    }
+    weir__life_free(engine, processor);
+    weir__store(&processor->id, 0, relaxed);
+}
+
+void weir__bury_all(weir_engine *engine)
+{
+    weir__context *context = weir__context_find(engine);
+    for (uint32_t i = 0; i < engine->registry.used; i++) {
+        weir__processor *processor = slot_at(engine, i);
+        /* Up from every leaf as far as it was the last child: each is met once, children first. */
+        while (processor != NULL && weir__load(&processor->id, relaxed) != 0 &&
+               is_leaf(processor)) {
+            const weir__processor_cold *cold = weir__processor_cold_of(processor);
+            weir__processor *parent = cold != NULL ? cold->parent : NULL;
+            bury(engine, context, processor);
+            take_off(engine, processor);
+            processor = parent;
+        }
+    }
+}

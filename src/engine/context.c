@@ -1,0 +1,293 @@
+/*
+ * engine/context.c - which context the calling thread has for which engine, and what happens to it
+ * when the thread ends, the engine ends, or the process forks.
+ *
+ * A thread's local pointer leads to a short list of attachments, the last used in front. An
+ * attachment names its engine by serial number too: engines come and go at the same address.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/context.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "engine/engine.h"
+#include "engine/signal.h"
+#include "sync/thread.h"
+
+typedef struct attachment {
+    struct attachment *next;
+    weir_engine *engine;
+    uint64_t serial;
+    weir__context *context;
+    bool own; /* of one of the engine's threads: not to be handed on */
+} attachment;
+
+typedef struct thread_state {
+    attachment *first;
+    uint32_t handlers; /* nesting depth of handlers on this thread */
+} thread_state;
+
+/* Guards the list of living engines, and with it: a thread that ends against an engine that ends. */
+static weir__mutex alive_lock;
+static weir_engine *alive;
+static uint64_t last_serial;
+static bool hooks_installed;
+
+static thread_state *state_of_thread(void)
+{
+    return *weir__local();
+}
+
+static thread_state *make_state(void)
+{
+    thread_state *state = state_of_thread();
+    if (state == NULL) {
+        state = calloc(1, sizeof(*state));
+        *weir__local() = state;
+        if (state != NULL) {
+            weir__local_arm();
+        }
+    }
+    return state;
+}
+
+static bool is_alive(const weir_engine *engine, uint64_t serial)
+{
+    for (const weir_engine *e = alive; e != NULL; e = e->next_alive) {
+        if (e == engine) {
+            return e->serial == serial;
+        }
+    }
+    return false;
+}
+
+static void flush_caches(weir__context *context)
+{
+    weir_engine *engine = context->engine;
+    weir__pool_flush(&engine->envelopes, &context->envelopes);
+    weir__pool_flush(&engine->envelopes_wide, &context->envelopes_wide);
+    for (uint32_t i = 0; i < WEIR__BLOCK_CLASSES; i++) {
+        weir__pool_flush(&engine->blocks[i], &context->blocks[i]);
+    }
+}
+
+/* A thread ends: its contexts go back to the engines that still live. */
+static void thread_ends(void *pointer)
+{
+    thread_state *state = pointer;
+    weir__mutex_lock(&alive_lock);
+    for (attachment *a = state->first; a != NULL;) {
+        attachment *next = a->next;
+        if (!a->own && is_alive(a->engine, a->serial)) {
+            flush_caches(a->context);
+            /* [X1] pairs with [X2]: the next user sees the caches and cells as we left them. */
+            weir__store(&a->context->in_use, 0, release);
+        }
+        free(a);
+        a = next;
+    }
+    weir__mutex_unlock(&alive_lock);
+    free(state);
+}
+
+/* In the child only the forking thread lives on, and memory is a copy: every engine of the parent is
+ * marked, so that every call on it finds out; locks that other threads held at the fork are void. */
+static void after_fork(void)
+{
+    for (weir_engine *engine = alive; engine != NULL; engine = engine->next_alive) {
+        weir__store(&engine->phase, WEIR__FORKED, seq_cst);
+    }
+    alive_lock = (weir__mutex){ { 0 } };
+    alive = NULL;
+}
+
+int weir__contexts_open(weir_engine *engine)
+{
+    int failure = 0;
+    weir__mutex_lock(&alive_lock);
+    if (!hooks_installed) {
+        weir__barrier_open();
+        failure = weir__local_at_exit(thread_ends);
+        failure = failure != 0 ? failure : weir__after_fork(after_fork);
+        hooks_installed = failure == 0;
+    }
+    if (failure == 0) {
+        engine->serial = ++last_serial;
+        engine->next_alive = alive;
+        alive = engine;
+    }
+    weir__mutex_unlock(&alive_lock);
+    return failure;
+}
+
+void weir__contexts_close(weir_engine *engine)
+{
+    weir__mutex_lock(&alive_lock);
+    for (weir_engine **at = &alive; *at != NULL; at = &(*at)->next_alive) {
+        if (*at == engine) {
+            *at = engine->next_alive;
+            break;
+        }
+    }
+    weir__mutex_unlock(&alive_lock);
+    /* Nobody can reach a foreign context of ours any more: its thread no longer finds us alive. */
+    weir__context *context = weir__load(&engine->contexts, acquire);
+    while (context != NULL) {
+        weir__context *next = weir__load(&context->next, acquire);
+        if (context->thread == NULL) {
+            weir__release(&engine->allocator, context, sizeof(*context));
+        }
+        context = next;
+    }
+}
+
+bool weir__engine_usable(const weir_engine *engine)
+{
+    return engine != NULL && weir__engine_phase(engine) != WEIR__FORKED;
+}
+
+/* One that a thread has given back, or a new one. */
+static weir__context *borrow_context(weir_engine *engine)
+{
+    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
+         c = weir__load(&c->next, acquire)) {
+        uint32_t in_use = 0;
+        /* [X2] pairs with [X1]. */
+        if (c->thread == NULL && weir__cas(&c->in_use, &in_use, 1, acquire, relaxed)) {
+            return c;
+        }
+    }
+    weir__context *context = weir__allocate(&engine->allocator, sizeof(*context));
+    if (context == NULL) {
+        return NULL;
+    }
+    context->engine = engine;
+    weir__store(&context->in_use, 1, relaxed);
+    weir__context *first = weir__load(&engine->contexts, relaxed);
+    do {
+        weir__store(&context->next, first, relaxed);
+        /* [X3] pairs with every walk over the list: the context is zeroed and complete. */
+    } while (!weir__cas(&engine->contexts, &first, context, acq_rel, relaxed));
+    return context;
+}
+
+static weir__context *find_slowly(weir_engine *engine)
+{
+    if (!weir__engine_usable(engine)) {
+        return NULL;
+    }
+    thread_state *state = make_state();
+    if (state == NULL) {
+        return NULL;
+    }
+    attachment **spare = NULL;
+    for (attachment **at = &state->first; *at != NULL; at = &(*at)->next) {
+        attachment *a = *at;
+        if (a->engine == engine && a->serial == engine->serial) {
+            *at = a->next; /* to the front: the next call finds it at once */
+            a->next = state->first;
+            state->first = a;
+            return a->context;
+        }
+        if (a->engine == NULL || a->engine == engine) {
+            spare = at; /* of an engine that is gone */
+        }
+    }
+    weir__context *context = borrow_context(engine);
+    attachment *a = context == NULL ? NULL : spare != NULL ? *spare : calloc(1, sizeof(*a));
+    if (a == NULL) {
+        if (context != NULL) {
+            weir__store(&context->in_use, 0, release);
+        }
+        return NULL;
+    }
+    if (spare != NULL) {
+        *spare = a->next;
+    }
+    *a = (attachment){ state->first, engine, engine->serial, context, false };
+    state->first = a;
+    return context;
+}
+
+weir__context *weir__context_find(weir_engine *engine)
+{
+    thread_state *state = state_of_thread();
+    if (weir__likely(state != NULL && state->first != NULL && state->first->engine == engine &&
+                     state->first->serial == engine->serial)) {
+        return state->first->context;
+    }
+    return find_slowly(engine);
+}
+
+bool weir__context_attach(weir__context *context)
+{
+    thread_state *state = make_state();
+    attachment *a = state != NULL ? calloc(1, sizeof(*a)) : NULL;
+    if (a == NULL) {
+        return false;
+    }
+    *a = (attachment){ state->first, context->engine, context->engine->serial, context, true };
+    state->first = a;
+    return true;
+}
+
+void weir__context_detach(weir__context *context)
+{
+    thread_state *state = state_of_thread();
+    for (attachment **at = &state->first; *at != NULL; at = &(*at)->next) {
+        if ((*at)->context == context && (*at)->own) {
+            attachment *a = *at;
+            *at = a->next;
+            free(a);
+            return;
+        }
+    }
+}
+
+bool weir__context_in_handler(void)
+{
+    const thread_state *state = state_of_thread();
+    return state != NULL && state->handlers > 0;
+}
+
+void weir__context_handler_begin(void)
+{
+    thread_state *state = state_of_thread();
+    if (state != NULL) {
+        state->handlers++;
+    }
+}
+
+void weir__context_handler_end(void)
+{
+    thread_state *state = state_of_thread();
+    if (state != NULL) {
+        state->handlers--;
+    }
+}
+
+weir__envelope *weir__envelope_get(weir__context *context)
+{
+    return (weir__envelope *)(void *)weir__pool_get(&context->engine->envelopes,
+                                                    &context->envelopes);
+}
+
+weir__envelope *weir__envelope_get_wide(weir__context *context)
+{
+    return (weir__envelope *)(void *)weir__pool_get(&context->engine->envelopes_wide,
+                                                    &context->envelopes_wide);
+}
+
+void weir__envelope_put(weir__context *context, weir__envelope *envelope)
+{
+    if (weir__likely((envelope->flags & (WEIR__ENVELOPE_WIDE | WEIR__ENVELOPE_SIGNAL)) == 0)) {
+        weir__pool_put(&context->engine->envelopes, &context->envelopes, &envelope->pooled);
+    } else if ((envelope->flags & WEIR__ENVELOPE_SIGNAL) != 0) {
+        weir__signal_give_back(envelope);
+    } else {
+        weir__pool_put(&context->engine->envelopes_wide, &context->envelopes_wide,
+                       &envelope->pooled);
+    }
+}

@@ -1,0 +1,106 @@
+/*
+ * engine/context.h - what one thread brings along when it deals with one engine: its counters, its
+ * caches of pools, and the mark that says "I am in the middle of a call".
+ *
+ * An engine's own threads have theirs built in; any other thread gets one at its first call and
+ * gives it back when it ends (another thread then inherits it, counters and all: they are sums).
+ *
+ * The mark. Between enter and leave a thread may hold pointers to processors that it found by
+ * handle. A processor's slot is reused only after every thread that was inside when it was
+ * unregistered has left (engine/registry.c). enter and leave are plain stores; the one who wants to
+ * reuse pays with a heavy barrier.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_CONTEXT_H
+#define WEIR_ENGINE_CONTEXT_H
+
+#include "queue/envelope.h"
+#include "sync/barrier.h"
+
+#define WEIR__BLOCK_CLASSES 9
+
+struct weir__thread;
+
+/* One row per counter: field, meaning. All are written by the context's thread only. */
+#define WEIR__TALLY_MAP(X)                                                                         \
+    X(attempted)       /* posts begun; each ends in exactly one of the following */                \
+    X(refused_full)                                                                                \
+    X(refused_stopping)                                                                            \
+    X(refused_unknown)                                                                             \
+    X(refused_other)   /* no memory, invalid */                                                    \
+    X(dropped_newest)                                                                              \
+    X(dropped_oldest)                                                                              \
+    X(handled)                                                                                     \
+    X(dead)                                                                                        \
+    X(left)            /* discarded after a stop ran out of time */                                \
+    X(unhandled)       /* of handled */                                                            \
+    X(hooks_due)       /* inits and destroys to run ... */                                         \
+    X(hooks_done)      /* ... and run */                                                           \
+    X(rooms)           /* room events sent */
+
+#define WEIR__TALLY_FIELD(name) weir__cell name;
+typedef struct weir__tally {
+    WEIR__TALLY_MAP(WEIR__TALLY_FIELD)
+} weir__tally;
+#undef WEIR__TALLY_FIELD
+
+typedef struct weir__context {
+    _Alignas(64) weir__atomic_u64 inside; /* odd between enter and leave */
+    weir_engine *engine;
+    struct weir__thread *thread; /* NULL: not one of the engine's */
+    weir__tally tally;
+    weir__pool_cache envelopes, envelopes_wide;
+    weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
+
+    /* Written by others, under the engine's locks. */
+    _Alignas(64) uint64_t grace_seen;  /* `inside` when the grace period under way began */
+    weir__atomic_u64 frozen_handled;   /* see engine/freeze.h */
+    weir__atomic_u64 frozen_dead;
+    weir__atomic_u32 in_use;           /* some thread has it */
+    WEIR__ATOMIC(struct weir__context *) next; /* of the engine's list, which only grows */
+} weir__context;
+
+static inline void weir__context_enter(weir__context *context)
+{
+    weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, relaxed);
+    /* Pairs with the heavy barrier of a grace period, of a freeze and of a stop. */
+    weir__barrier_light();
+}
+
+static inline void weir__context_leave(weir__context *context)
+{
+    /* [R1] pairs with [R2]: what we did with a slot is before its reuse. */
+    weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release);
+}
+
+/* The calling thread's context for this engine, made at the first call. NULL: no memory, or this is
+ * a child after fork. */
+weir__context *weir__context_find(weir_engine *engine);
+
+/* True while the calling thread runs a handler or hook, of whatever engine. */
+bool weir__context_in_handler(void);
+/* Brackets around the calling thread's handlers. They nest. */
+void weir__context_handler_begin(void);
+void weir__context_handler_end(void);
+
+/* For an engine's own threads: attaches `context` to the calling thread, and takes it off. False:
+ * no memory. */
+bool weir__context_attach(weir__context *context);
+void weir__context_detach(weir__context *context);
+
+/* Process-wide list of living engines, so that a thread that ends after its engine touches nothing.
+ * open: 0 or an errno. */
+int weir__contexts_open(weir_engine *engine);
+void weir__contexts_close(weir_engine *engine);
+
+/* False in a child after fork. */
+bool weir__engine_usable(const weir_engine *engine);
+
+/* Takes or frees an envelope by way of the context's caches; may be called with a NULL context to
+ * free. */
+weir__envelope *weir__envelope_get(weir__context *context);
+weir__envelope *weir__envelope_get_wide(weir__context *context);
+void weir__envelope_put(weir__context *context, weir__envelope *envelope);
+
+#endif /* WEIR_ENGINE_CONTEXT_H */

@@ -1,0 +1,184 @@
+/*
+ * engine/counters.c - reading what happened.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "weir/counters.h"
+
+#include "base/memory.h"
+#include "engine/engine.h"
+#include "engine/processor.h"
+
+weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
+{
+    weir__sums s;
+    weir_counters c = WEIR_COUNTERS_INIT;
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    weir__engine_sums(engine, &s);
+    c.refused_full = s.refused_full;
+    c.refused_stopping = s.refused_stopping;
+    c.refused_unknown = s.refused_unknown;
+    c.refused_other = s.refused_other;
+    c.dropped_newest = s.dropped_newest;
+    c.dropped_oldest = s.dropped_oldest;
+    c.dropped = s.dropped_newest + s.dropped_oldest;
+    c.handled = s.handled;
+    c.dead = s.dead;
+    c.unhandled = s.unhandled;
+    c.rooms = s.rooms;
+    /* `attempted` was read among the others: a post between two readings may be missing. */
+    const uint64_t refused = s.refused_full + s.refused_stopping + s.refused_unknown +
+                             s.refused_other;
+    c.accepted = s.attempted > refused ? s.attempted - refused : 0;
+    const uint64_t done = c.handled + c.dropped + c.dead;
+    const uint64_t open = c.accepted > done ? c.accepted - done : 0;
+    const bool stopped = weir__load(&engine->stop_done, acquire) == 2;
+    c.left = stopped ? open : s.left;
+    c.depth = stopped || open < s.left ? 0 : open - s.left;
+    c.processors = weir__load(&engine->registry.count, relaxed);
+    const uint32_t threads = weir__load(&engine->thread_count, acquire);
+    for (uint32_t i = 0; i < threads; i++) {
+        const uint32_t state =
+            weir__load(&weir__load(&engine->threads[i], acquire)->state, acquire);
+        c.threads += state < WEIR__THREAD_LEFT ? 1 : 0;
+    }
+    const uint32_t dispatchers = weir__load(&engine->dispatcher_count, acquire);
+    for (uint32_t i = 0; i < dispatchers; i++) {
+        c.dispatchers += weir__load(&engine->dispatchers[i]->threads, relaxed) > 0 ? 1 : 0;
+    }
+    c.block_bytes = weir__load(&engine->block_bytes, relaxed);
+    c.block_bytes_high = weir__load(&engine->block_bytes_high, relaxed);
+    c.block_refused = weir__load(&engine->block_refused, relaxed);
+    c.pool_bytes = weir__cell_read(&engine->envelopes.bytes) +
+                   weir__cell_read(&engine->envelopes_wide.bytes);
+    return weir__struct_fill(out, &c, sizeof(c));
+}
+
+weir_status weir_processor_counters(weir_engine *engine, weir_processor processor,
+                                    weir_counters *out)
+{
+    weir_counters c = WEIR_COUNTERS_INIT;
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    weir__processor *p = weir__registry_find(&engine->registry, processor);
+    if (p == NULL) {
+        weir__mutex_unlock(&engine->registry.lock);
+        return WEIR_UNKNOWN;
+    }
+    weir__processor_cold *cold = weir__processor_cold_of(p);
+    c.handled = weir__cell_read(&p->handled);
+    c.dead = weir__cell_read(&p->dead);
+    if (cold != NULL) {
+        c.dropped_newest = weir__load(&cold->dropped_newest, relaxed);
+        c.dropped_oldest = weir__load(&cold->dropped_oldest, relaxed);
+        c.left = weir__cell_read(&cold->left);
+    }
+    c.dropped = c.dropped_newest + c.dropped_oldest;
+    const uint64_t word = weir__load(&p->mailbox.word, acquire);
+    const uint64_t open =
+        weir__mailbox_outstanding(word, c.handled + c.dead + c.dropped_oldest + c.left);
+    /* The cells and the word are not read at one moment: a handled event may look outstanding, and
+     * the other way round, which would show as an enormous number. */
+    c.depth = open <= p->mailbox.limit + (uint64_t)1 ? open : 0;
+    c.rooms = weir__mailbox_owed(word);
+    if (weir__load(&engine->stop_done, acquire) == 2) {
+        c.left += c.depth;
+        c.depth = 0;
+    }
+    c.accepted = c.handled + c.dead + c.dropped + c.left + c.depth;
+    weir__mutex_unlock(&engine->registry.lock);
+    return weir__struct_fill(out, &c, sizeof(c));
+}
+
+weir_status weir_dispatcher_counters_get(weir_engine *engine, const char *dispatcher,
+                                         weir_dispatcher_counters *out)
+{
+    weir_dispatcher_counters c = WEIR_DISPATCHER_COUNTERS_INIT;
+    if (!weir__engine_usable(engine) || dispatcher == NULL) {
+        return WEIR_E_INVALID;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    weir__dispatcher *d = weir__dispatcher_find(engine, dispatcher);
+    weir__mutex_unlock(&engine->registry.lock);
+    if (d == NULL) {
+        return WEIR_UNKNOWN;
+    }
+    c.processors = weir__load(&d->processors, relaxed);
+    c.threads = weir__load(&d->threads, relaxed);
+    c.ready = weir__load(&d->length, relaxed);
+    c.signals = weir__load(&d->signals, relaxed);
+    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        for (uint32_t k = 0; k < thread->serving_count; k++) {
+            const weir__serving *s = &thread->servings[k];
+            if (s->dispatcher == d) {
+                c.handled += weir__cell_read(&s->handled);
+                c.turns += weir__cell_read(&s->turns);
+                c.try_locks += weir__cell_read(&s->try_locks);
+                c.try_locks_failed += weir__cell_read(&s->try_locks_failed);
+                c.backoffs += weir__cell_read(&s->backoffs);
+                c.backoff_ns += weir__cell_read(&s->backoff_ns);
+                c.rounds += weir__cell_read(&s->rounds);
+                c.wakeups += weir__cell_read(&s->wakeups);
+                c.wakeups_found += weir__cell_read(&s->wakeups_found);
+            }
+        }
+    }
+    return weir__struct_fill(out, &c, sizeof(c));
+}
+
+weir_status weir_thread_counters_get(weir_engine *engine, weir_thread thread,
+                                     weir_thread_counters *out)
+{
+    weir_thread_counters c = WEIR_THREAD_COUNTERS_INIT;
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    /* Also of one that has left: its numbers stay. */
+    const uint32_t place = (uint32_t)thread.id;
+    weir__thread *t = place != 0 && place <= weir__load(&engine->thread_count, acquire)
+                          ? weir__load(&engine->threads[place - 1], acquire)
+                          : NULL;
+    if (t == NULL || t->id != thread.id) {
+        return WEIR_UNKNOWN;
+    }
+    for (uint32_t k = 0; k < t->serving_count; k++) {
+        c.handled += weir__cell_read(&t->servings[k].handled);
+    }
+    c.turns = weir__cell_read(&t->turns);
+    c.rounds = weir__cell_read(&t->rounds);
+    c.rounds_idle = weir__cell_read(&t->rounds_idle);
+    c.parks = weir__cell_read(&t->parks);
+    c.backoffs = weir__cell_read(&t->backoffs);
+    c.first_work = (weir_ns)weir__cell_read(&t->first_work);
+    c.last_work = (weir_ns)weir__cell_read(&t->last_work);
+    c.core = t->options.core_count > 0 ? t->cores[0] : -1;
+    c.system_id = (int32_t)weir__load(&t->system_id, relaxed);
+    return weir__struct_fill(out, &c, sizeof(c));
+}
+
+void weir_log_level_set(weir_engine *engine, weir_log_level level)
+{
+    if (weir__engine_usable(engine) && level >= WEIR_LOG_DEFAULT && level <= WEIR_LOG_OFF) {
+        weir__store(&engine->log.level,
+                    level == WEIR_LOG_DEFAULT ? WEIR_LOG_WARNING : (uint32_t)level, relaxed);
+    }
+}
+
+bool weir_log_enabled(const weir_engine *engine, weir_log_level level)
+{
+    return engine != NULL && weir__log_on(&engine->log, level);
+}
+
+void weir_log_write(weir_engine *engine, weir_log_level level, const char *component,
+                    const char *text, const weir_log_field *fields, size_t field_count)
+{
+    if (weir__engine_usable(engine) && level > WEIR_LOG_DEFAULT && level < WEIR_LOG_OFF) {
+        weir__log_say(&engine->log, NULL, level, WEIR_OK, component, text, fields, field_count);
+    }
+}

@@ -1,0 +1,101 @@
+/*
+ * engine/dispatcher.h - a named queue of ready processors, and who sleeps beside it.
+ *
+ *     push (any thread)  ->  intake (lock-free stack)  --taken whole, turned round-->  list  ->  take
+ *                                                       (under the try-lock)
+ *
+ * A poster never waits for the lock: it pushes onto the intake. A thread that wants work *tries*
+ * the lock; holding it, it moves the intake behind the list and takes the head. The lock covers
+ * that and nothing else, never a handler.
+ *
+ * Sleeping and waking. A thread that runs out of work is first *searching*, then *parked*. Whoever
+ * pushes wakes one parked thread, unless somebody is searching: a searcher looks again before it
+ * parks, and when it finds work while more is left it wakes the next. So a burst costs one signal,
+ * and no push is missed:
+ *
+ *     poster:  push (seq_cst)            parker:  set own parked bit (seq_cst)
+ *              look at parked, searching          look at every intake and list
+ *
+ * at least one of the two sees the other.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_DISPATCHER_H
+#define WEIR_ENGINE_DISPATCHER_H
+
+#include "engine/backoff.h"
+#include "sync/atomic.h"
+#include "sync/mutex.h"
+#include "weir/base.h"
+
+#define WEIR__THREADS_MAX 1024u
+#define WEIR__THREAD_WORDS (WEIR__THREADS_MAX / 64)
+#define WEIR__DISPATCHERS_MAX 4096u
+
+struct weir__processor;
+struct weir__thread;
+
+typedef struct weir__dispatcher {
+    /* Under the lock; length readable by all. */
+    _Alignas(64) weir__trylock lock;
+    weir__atomic_u32 length;
+    struct weir__processor *head, *tail;
+    uint64_t waits_begun; /* fair: numbers for those who wait, first come first served */
+
+    /* Posters. */
+    _Alignas(64) WEIR__ATOMIC(struct weir__processor *) intake;
+
+    /* Threads that park, posters that wake. One bit per thread of the engine. */
+    _Alignas(64) weir__atomic_i32 searching;
+    weir__atomic_u64 signals; /* threads woken for it */
+    weir__atomic_u64 parked[WEIR__THREAD_WORDS];
+    weir__atomic_u64 parked_external[WEIR__THREAD_WORDS];
+
+    /* Held back while inits run (phase STARTING). */
+    _Alignas(64) WEIR__ATOMIC(struct weir__processor *) held;
+
+    /* Read-mostly. */
+    _Alignas(64) weir_engine *engine;
+    char *name;
+    uint32_t index;
+    bool fair;
+    bool dedicated; /* belongs to one processor */
+    weir__backoff_plan backoff;
+    uint32_t batch_max; /* 0: the engine's */
+    weir__atomic_u32 threads;          /* that serve it ... */
+    weir__atomic_u32 threads_external; /* ... of them turned by the application */
+    weir__atomic_u64 processors;       /* under registry.lock */
+} weir__dispatcher;
+
+/* Any thread that may touch the processor (its poster at the ready edge, or its owner). Async-
+ * signal-safe. Wakes at most one thread. */
+void weir__dispatcher_push(weir__dispatcher *dispatcher, struct weir__processor *processor);
+
+/* The same without a wake-up: the pusher will look itself. */
+void weir__dispatcher_push_quiet(weir__dispatcher *dispatcher, struct weir__processor *processor);
+
+typedef enum weir__take {
+    WEIR__TAKE_EMPTY,  /* visibly nothing there: the lock was not tried */
+    WEIR__TAKE_NONE,   /* the lock was taken, the queue was empty */
+    WEIR__TAKE_FAILED, /* the lock is held by another thread */
+    WEIR__TAKE_WAIT,   /* fair: somebody who waits longer is first */
+    WEIR__TAKE_GOT
+} weir__take;
+
+/* A thread that serves the dispatcher; `place` is the dispatcher's index in that thread's list. */
+weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, struct weir__thread *thread,
+                                 uint32_t place, struct weir__processor **out);
+
+static inline bool weir__dispatcher_has_work(const weir__dispatcher *dispatcher)
+{
+    weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
+    return weir__load(&d->intake, seq_cst) != NULL || weir__load(&d->length, seq_cst) != 0;
+}
+
+/* Wakes one parked thread if there is one and nobody searches. The caller has just published work,
+ * or stopped searching, by a seq_cst step. Async-signal-safe. */
+void weir__dispatcher_wake(weir__dispatcher *dispatcher);
+/* Rings for one idle external thread, if there is one. */
+void weir__dispatcher_wake_external(weir__dispatcher *dispatcher);
+
+#endif /* WEIR_ENGINE_DISPATCHER_H */

@@ -1,0 +1,299 @@
+/*
+ * engine/duty.c - take, run, search, back off, idle, park: the loop of every thread.
+ *
+ * The order of steps around parking is law (see models of the wake-up in docs/MEMORY_MODEL.md):
+ *
+ *   1. the futex word is cleared before every condition that it guards;
+ *   2. the thread stops searching, then sets its parked bits, then looks again;
+ *   3. a waker first takes the bit, then counts the thread as searching, then wakes it;
+ *   4. after sleeping, a bit that is still set is taken back and counted by the thread itself; a bit
+ *      that is gone was, or will be, counted by its waker.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/duty.h"
+
+#include "base/assert.h"
+#include "engine/engine.h"
+#include "engine/fair.h"
+#include "engine/processor.h"
+#include "engine/turn.h"
+#include "sync/futex.h"
+
+static bool must_leave(const weir__thread *thread)
+{
+    return weir__engine_phase(thread->engine) >= WEIR__ABANDONED ||
+           weir__load((weir__atomic_u32 *)(uintptr_t)&thread->leave, acquire) != 0;
+}
+
+static bool has_work_for(weir__thread *thread, uint32_t place)
+{
+    weir__serving *serving = &thread->servings[place];
+    if (serving->dispatcher->fair && !thread->options.external) {
+        return weir__fair_has_work_for(serving->dispatcher, serving);
+    }
+    return weir__dispatcher_has_work(serving->dispatcher);
+}
+
+static bool any_work(weir__thread *thread)
+{
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        if (has_work_for(thread, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void weir__duty_search_begin(weir__thread *thread)
+{
+    WEIR_ASSERT_SLOW(!thread->searching);
+    thread->searching = true;
+    if (thread->options.external) {
+        return; /* posters must not rely on a thread that somebody else turns */
+    }
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        weir__add(&thread->servings[i].dispatcher->searching, 1, seq_cst);
+    }
+}
+
+void weir__duty_search_end(weir__thread *thread, bool look)
+{
+    if (!thread->searching) {
+        return;
+    }
+    thread->searching = false;
+    if (thread->options.external) {
+        return;
+    }
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
+        weir__sub(&dispatcher->searching, 1, seq_cst);
+        /* A poster may have kept quiet because of us. */
+        if (look && weir__dispatcher_has_work(dispatcher)) {
+            weir__dispatcher_wake(dispatcher);
+        }
+    }
+}
+
+/* A processor was taken: if more is left, somebody else should come, too. */
+static void pass_on(weir__thread *thread, weir__dispatcher *dispatcher)
+{
+    if (thread->searching) {
+        weir__duty_search_end(thread, true);
+    } else if (weir__dispatcher_has_work(dispatcher)) {
+        weir__dispatcher_wake(dispatcher);
+    }
+}
+
+static void run_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
+{
+    weir__serving *serving = &thread->servings[place];
+    weir__dispatcher *dispatcher = serving->dispatcher;
+    weir__turn_end end;
+    pass_on(thread, dispatcher);
+    weir__fair_step_out(thread);
+    weir__store(&thread->busy, 1, relaxed);
+    do {
+        weir__cell_add(&serving->turns, 1);
+        weir__cell_add(&thread->turns, 1);
+        end = weir__turn_run(thread, serving, processor);
+        /* Alone on all its dispatchers: the queue would hand it back at once. */
+    } while (end == WEIR__TURN_MORE && !must_leave(thread) && thread->services == NULL &&
+             !thread->options.external && !any_work(thread));
+    weir__store(&thread->busy, 0, relaxed);
+    if (end != WEIR__TURN_OVER) {
+        /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
+        weir__dispatcher_push_quiet(dispatcher, processor);
+    }
+    if (end == WEIR__TURN_GAP) {
+        weir__yield(); /* a poster is between claim and publish: let it run */
+    }
+}
+
+static void note_work(weir__thread *thread, weir__serving *serving)
+{
+    weir__backoff_reset(&thread->backoff);
+    if (thread->woken) {
+        thread->woken = false;
+        weir__cell_add(&serving->wakeups_found, 1);
+    }
+    if (weir__unlikely(weir__cell_read(&thread->first_work) == 0)) {
+        weir__store(&thread->first_work, (uint64_t)weir__clock_now(), relaxed);
+    }
+    weir__idle_work(&thread->idle, weir__clock_now);
+}
+
+static bool run_services(weir__thread *thread)
+{
+    int32_t work = 0;
+    for (weir__service *service = thread->services; service != NULL; service = service->next) {
+        const int32_t done = service->do_work(service->state);
+        work += done > 0 ? done : 0;
+    }
+    return work > 0;
+}
+
+weir__round weir__duty_round(weir__thread *thread)
+{
+    const uint32_t count = thread->serving_count;
+    bool failed = false;
+    bool succeeded = run_services(thread);
+    weir__round result = succeeded ? WEIR__ROUND_WORK : WEIR__ROUND_NOTHING;
+    weir__cell_add(&thread->rounds, 1);
+    for (uint32_t n = 0; n < count; n++) {
+        const uint32_t place = (thread->next_place + n) % count;
+        weir__serving *serving = &thread->servings[place];
+        weir__processor *processor;
+        weir__cell_add(&serving->rounds, 1);
+        switch (weir__dispatcher_take(serving->dispatcher, thread, place, &processor)) {
+        case WEIR__TAKE_GOT:
+            thread->next_place = (place + 1) % count;
+            note_work(thread, serving);
+            run_turns(thread, place, processor);
+            return WEIR__ROUND_WORK;
+        case WEIR__TAKE_FAILED:
+            failed = true;
+            break;
+        case WEIR__TAKE_NONE:
+        case WEIR__TAKE_WAIT:
+            weir__backoff_reset(&thread->backoff);
+            succeeded = true;
+            break;
+        case WEIR__TAKE_EMPTY:
+        default:
+            break;
+        }
+    }
+    if (failed && !succeeded) {
+        return WEIR__ROUND_CONTENDED;
+    }
+    return failed && result == WEIR__ROUND_NOTHING ? WEIR__ROUND_WORK : result;
+}
+
+/* Away from the contended locks for a while. The stop (and nobody else) ends it early. */
+static void back_off(weir__thread *thread)
+{
+    weir__serving *serving = &thread->servings[thread->next_place % thread->serving_count];
+    const weir_ns delay =
+        weir__backoff_next(&thread->backoff, &serving->dispatcher->backoff);
+    weir__cell_add(&thread->backoffs, 1);
+    weir__cell_add(&serving->backoffs, 1);
+    weir__cell_add(&serving->backoff_ns, (uint64_t)delay);
+    weir__duty_search_end(thread, true);
+    weir__fair_step_out(thread);
+    weir__store(&thread->wake, 0, seq_cst);
+    if (!must_leave(thread)) {
+        weir__futex_wait(&thread->wake, 0, delay);
+    }
+}
+
+static void nap(weir__thread *thread)
+{
+    weir__duty_search_end(thread, true);
+    weir__fair_step_out(thread);
+    weir__engine_progress_if_stopping(thread->engine);
+    weir__store(&thread->wake, 0, seq_cst);
+    if (!must_leave(thread)) {
+        weir__futex_wait(&thread->wake, 0, thread->idle.sleep);
+    }
+}
+
+bool weir__duty_park(weir__thread *thread)
+{
+    const uint64_t bit = UINT64_C(1) << (thread->index % 64);
+    const uint32_t word = thread->index / 64;
+    weir__store(&thread->wake, 0, seq_cst);
+    weir__duty_search_end(thread, false);
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
+        weir__or(thread->options.external ? &dispatcher->parked_external[word]
+                                          : &dispatcher->parked[word],
+                 bit, seq_cst);
+    }
+    return !must_leave(thread) && !any_work(thread);
+}
+
+void weir__duty_unpark(weir__thread *thread)
+{
+    const uint64_t bit = UINT64_C(1) << (thread->index % 64);
+    const uint32_t word = thread->index / 64;
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
+        if (thread->options.external) {
+            weir__and(&dispatcher->parked_external[word], ~bit, seq_cst);
+        } else if ((weir__and(&dispatcher->parked[word], ~bit, seq_cst) & bit) != 0) {
+            weir__add(&dispatcher->searching, 1, seq_cst);
+        }
+    }
+    thread->searching = true;
+}
+
+static void park(weir__thread *thread)
+{
+    if (weir__duty_park(thread)) {
+        weir__cell_add(&thread->parks, 1);
+        weir__engine_progress_if_stopping(thread->engine);
+        /* Ends with a wake-up; a spurious return finds the word unchanged and sleeps on. */
+        while (weir__load(&thread->wake, seq_cst) == 0) {
+            weir__futex_wait(&thread->wake, 0, WEIR_FOREVER);
+        }
+        thread->woken = true;
+        for (uint32_t i = 0; i < thread->serving_count; i++) {
+            weir__cell_add(&thread->servings[i].wakeups, 1);
+        }
+    }
+    weir__duty_unpark(thread);
+}
+
+static void idle(weir__thread *thread)
+{
+    weir__cell_add(&thread->rounds_idle, 1);
+    if (!thread->searching) {
+        /* Out of work: from now on counted as searching, and one more look. */
+        if (weir__cell_read(&thread->first_work) != 0) {
+            weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
+        }
+        weir__duty_search_begin(thread);
+        return;
+    }
+    switch (weir__idle_step_next(&thread->idle, weir__clock_now)) {
+    case WEIR__IDLE_PAUSE:
+        weir__engine_progress_if_stopping(thread->engine);
+        weir__pause();
+        break;
+    case WEIR__IDLE_GIVE:
+        weir__engine_progress_if_stopping(thread->engine);
+        weir__yield();
+        break;
+    case WEIR__IDLE_NAP:
+        nap(thread);
+        break;
+    case WEIR__IDLE_REST:
+        park(thread);
+        break;
+    case WEIR__IDLE_AGAIN:
+    default:
+        weir__engine_progress_if_stopping(thread->engine);
+        break;
+    }
+}
+
+void weir__duty_run(weir__thread *thread)
+{
+    while (!must_leave(thread)) {
+        switch (weir__duty_round(thread)) {
+        case WEIR__ROUND_CONTENDED:
+            back_off(thread);
+            break;
+        case WEIR__ROUND_NOTHING:
+            idle(thread);
+            break;
+        case WEIR__ROUND_WORK:
+        default:
+            break;
+        }
+    }
+    weir__duty_search_end(thread, true);
+    weir__fair_step_out(thread);
+}

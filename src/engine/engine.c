@@ -1,0 +1,348 @@
+/*
+ * engine/engine.c - create, start, stop, destroy.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "engine/block.h"
+#include "engine/bury.h"
+#include "engine/hold.h"
+#include "engine/keeper.h"
+#include "engine/options.h"
+#include "engine/shutdown.h"
+#include "engine/signal.h"
+#include "sync/futex.h"
+
+#define ENVELOPE_MAGAZINE 64u
+
+weir_ns weir__deadline(weir_ns timeout, weir_ns when_zero)
+{
+    const weir_ns span = timeout == 0 ? when_zero : timeout;
+    const weir_ns now = weir__clock_now();
+    if (span == WEIR_FOREVER || span > WEIR_FOREVER - now) {
+        return WEIR_FOREVER;
+    }
+    return span < 0 ? now : now + span;
+}
+
+bool weir__wait_until(weir__atomic_u32 *word, uint32_t seen, weir_ns deadline)
+{
+    if (deadline == WEIR_FOREVER) {
+        weir__futex_wait(word, seen, WEIR_FOREVER);
+        return true;
+    }
+    const weir_ns left = deadline - weir__clock_now();
+    if (left <= 0) {
+        return false;
+    }
+    return weir__futex_wait(word, seen, left) || weir__clock_now() < deadline;
+}
+
+weir_ns weir_time_now(const weir_engine *engine)
+{
+    (void)engine;
+    return weir__clock_now();
+}
+
+/* ---- create ---- */
+
+static void free_memory(weir_engine *engine)
+{
+    const weir_allocator allocator = engine->allocator;
+    weir__pool_close(&engine->envelopes);
+    weir__pool_close(&engine->envelopes_wide);
+    weir__registry_close(engine);
+    weir__release_text(&allocator, engine->name);
+    weir__release(&allocator, engine, sizeof(*engine));
+}
+
+weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *error)
+{
+    weir_engine_options checked;
+    if (weir__error_is_set(error) || weir__options_engine(options, &checked, error) != WEIR_OK) {
+        return NULL;
+    }
+    const weir_allocator *allocator =
+        checked.allocator != NULL ? checked.allocator : weir__allocator_default();
+    weir_engine *engine = weir__allocate(allocator, sizeof(*engine));
+    if (engine == NULL) {
+        weir__error_memory(error, "weir_engine_create");
+        return NULL;
+    }
+    engine->allocator = *allocator;
+    engine->options = checked;
+    weir__pool_open(&engine->envelopes, &engine->allocator, sizeof(weir__envelope),
+                    ENVELOPE_MAGAZINE);
+    weir__pool_open(&engine->envelopes_wide, &engine->allocator, sizeof(weir__envelope_wide),
+                    ENVELOPE_MAGAZINE);
+    weir__blocks_open(engine);
+    const char *name = checked.name != NULL ? checked.name : "weir";
+    if (!weir__copy_text(&engine->allocator, name, &engine->name)) {
+        weir__error_memory(error, "weir_engine_create");
+        free_memory(engine);
+        return NULL;
+    }
+    engine->options.name = engine->name;
+    weir__log_open(&engine->log, checked.log, checked.log_context, checked.log_level,
+                   engine->name);
+    const int failure = weir__contexts_open(engine);
+    if (failure != 0) {
+        weir__error_system(error, failure, "weir_engine_create", "no thread-local key is left");
+        free_memory(engine);
+        return NULL;
+    }
+    if (weir__registry_open(engine) != WEIR_OK) {
+        weir__error_memory(error, "weir_engine_create");
+        weir__contexts_close(engine);
+        free_memory(engine);
+        return NULL;
+    }
+    return engine;
+}
+
+/* ---- start ---- */
+
+weir_status weir__engine_default_threads(weir_engine *engine, weir_error *error)
+{
+    const uint32_t count = engine->options.threads != 0 ? engine->options.threads : 1;
+    weir_thread_options checked;
+    engine->default_threads_made = true;
+    weir_status status = weir__options_thread(NULL, &checked, error);
+    for (uint32_t i = 0; i < count && status == WEIR_OK; i++) {
+        status = weir__thread_create(engine, &checked, error) != NULL ? WEIR_OK : WEIR_E_NOMEM;
+    }
+    return status;
+}
+
+/* registry.lock held. options.threads counts for the default dispatcher, whoever else was added. */
+static weir_status complete_threads(weir_engine *engine, weir_error *error)
+{
+    const uint32_t count = weir__load(&engine->thread_count, relaxed);
+    if (count == 0 || (engine->options.threads != 0 && !engine->default_threads_made)) {
+        return weir__engine_default_threads(engine, error);
+    }
+    return WEIR_OK;
+}
+
+/* Back to CREATED: those that run leave, and may be started again. */
+static void undo_threads(weir_engine *engine, uint32_t started)
+{
+    for (uint32_t i = 0; i < started; i++) {
+        weir__thread *thread = weir__load(&engine->threads[i], relaxed);
+        if (thread->options.external) {
+            weir__store(&thread->state, WEIR__THREAD_NEW, release);
+            continue;
+        }
+        if (weir__load(&thread->state, acquire) == WEIR__THREAD_NEW) {
+            continue;
+        }
+        weir__store(&thread->leave, 1, seq_cst);
+        weir__futex_wake(&engine->phase, INT32_MAX);
+        weir__thread_wake(thread);
+        weir__os_thread_join(&thread->os);
+        weir__store(&thread->leave, 0, relaxed);
+        weir__store(&thread->state, WEIR__THREAD_NEW, release);
+    }
+}
+
+static weir_status start_threads(weir_engine *engine, weir_error *error)
+{
+    weir_status status = WEIR_OK;
+    const uint32_t count = weir__load(&engine->thread_count, relaxed);
+    uint32_t started = 0;
+    for (; started < count && status == WEIR_OK; started++) {
+        weir__thread *thread = weir__load(&engine->threads[started], relaxed);
+        if (weir__load(&thread->state, relaxed) == WEIR__THREAD_NEW) {
+            status = weir__thread_start(thread, error);
+        }
+    }
+    for (uint32_t i = 0; i < count && status == WEIR_OK; i++) {
+        weir__thread *thread = weir__load(&engine->threads[i], relaxed);
+        if (weir__load(&thread->state, relaxed) != WEIR__THREAD_JOINED) {
+            status = weir__thread_await(thread, error);
+        }
+    }
+    if (status != WEIR_OK) {
+        undo_threads(engine, started);
+    }
+    return status;
+}
+
+static bool wait_for_inits(weir_engine *engine)
+{
+    for (;;) {
+        const uint32_t seen = weir__load(&engine->progress, seq_cst);
+        if (weir__load(&engine->inits_awaited, seq_cst) == 0) {
+            return weir__load(&engine->start_failed, seq_cst) == 0;
+        }
+        weir__futex_wait(&engine->progress, seen, WEIR_FOREVER);
+    }
+}
+
+/* start_lock held. */
+static weir_status start(weir_engine *engine, weir_error *error)
+{
+    weir__mutex_lock(&engine->registry.lock);
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase != WEIR__CREATED) {
+        weir__mutex_unlock(&engine->registry.lock);
+        return phase >= WEIR__STOPPING ? WEIR_STOPPING : WEIR_ALREADY;
+    }
+    weir_error own_error = WEIR_ERROR_INIT;
+    engine->start_error = error != NULL ? error : &own_error;
+    weir_status status = complete_threads(engine, engine->start_error);
+    status = status == WEIR_OK ? start_threads(engine, engine->start_error) : status;
+    weir__mutex_unlock(&engine->registry.lock);
+    if (status != WEIR_OK) {
+        return status;
+    }
+    weir__store(&engine->phase, WEIR__STARTING, seq_cst);
+    weir__futex_wake(&engine->phase, INT32_MAX);
+    const bool well = wait_for_inits(engine);
+    weir__mutex_lock(&engine->registry.lock);
+    status = well ? WEIR_OK : engine->start_error->status;
+    engine->start_error = NULL;
+    weir__mutex_unlock(&engine->registry.lock);
+    if (!well) {
+        weir__shutdown_failed_start(engine);
+        return status;
+    }
+    weir__store(&engine->phase, WEIR__RUNNING, seq_cst);
+    const uint32_t count = weir__load(&engine->dispatcher_count, acquire);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__hold_release(engine->dispatchers[i]);
+        if (weir__dispatcher_has_work(engine->dispatchers[i])) {
+            weir__dispatcher_wake(engine->dispatchers[i]);
+        }
+    }
+    return WEIR_OK;
+}
+
+weir_status weir_engine_start(weir_engine *engine, weir_error *error)
+{
+    if (weir__error_is_set(error)) {
+        return error->status;
+    }
+    if (!weir__engine_usable(engine)) {
+        return weir__error_at(error, WEIR_E_INVALID, "weir_engine_start.engine",
+                              "is no usable engine");
+    }
+    if (weir__context_in_handler()) {
+        return WEIR_E_BLOCKING;
+    }
+    weir__mutex_lock(&engine->start_lock);
+    const weir_status status = start(engine, error);
+    weir__mutex_unlock(&engine->start_lock);
+    return status;
+}
+
+/* ---- stop ---- */
+
+weir_status weir_engine_stop(weir_engine *engine, weir_ns timeout, weir_stop_report *report)
+{
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    if (weir__context_in_handler()) {
+        return WEIR_E_BLOCKING;
+    }
+    const bool mine = weir__shutdown_claim(engine);
+    if (mine) {
+        weir__shutdown(engine, timeout);
+    } else {
+        /* [T4] pairs with [T3]. */
+        while (weir__load(&engine->stop_done, seq_cst) != 2) {
+            weir__futex_wait(&engine->stop_done, 1, WEIR_FOREVER);
+        }
+    }
+    if (report != NULL) {
+        weir__struct_fill(report, &engine->stop_report, sizeof(engine->stop_report));
+    }
+    return mine ? engine->stop_status : WEIR_ALREADY;
+}
+
+weir_status weir_engine_stop_async(weir_engine *engine, weir_ns timeout)
+{
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    weir_status status = WEIR_ALREADY;
+    weir__mutex_lock(&engine->registry.lock);
+    if (weir__load(&engine->stop_done, seq_cst) == 0) {
+        status = weir__keeper_need(engine);
+        if (status == WEIR_OK) {
+            if (weir__shutdown_claim(engine)) {
+                weir__keeper_stop_engine(engine, timeout);
+            } else {
+                status = WEIR_ALREADY;
+            }
+        }
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    return status;
+}
+
+weir_status weir_engine_wait(weir_engine *engine, weir_ns timeout, weir_stop_report *report)
+{
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    if (weir__context_in_handler()) {
+        return WEIR_E_BLOCKING;
+    }
+    const weir_ns deadline = weir__deadline(timeout, WEIR_FOREVER);
+    uint32_t seen;
+    weir_stop_report none = WEIR_STOP_REPORT_INIT;
+    while ((seen = weir__load(&engine->stop_done, seq_cst)) != 2) {
+        if (!weir__wait_until(&engine->stop_done, seen, deadline)) {
+            if (report != NULL) {
+                weir__struct_fill(report, &none, sizeof(none));
+            }
+            return WEIR_TIMEOUT;
+        }
+    }
+    if (report != NULL) {
+        weir__struct_fill(report, &engine->stop_report, sizeof(engine->stop_report));
+    }
+    return engine->stop_status;
+}
+
+/* ---- destroy ---- */
+
+static void free_threads(weir_engine *engine)
+{
+    const uint32_t count = weir__load(&engine->thread_count, relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__thread_free(weir__load(&engine->threads[i], relaxed));
+    }
+}
+
+void weir_engine_destroy(weir_engine *engine)
+{
+    if (!weir__engine_usable(engine)) {
+        return; /* NULL, or a child's copy: its threads live in the parent only */
+    }
+    if (weir__context_in_handler()) {
+        weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, WEIR_E_BLOCKING, "engine",
+                      "destroy was called inside a handler: nothing is done", NULL, 0);
+        return;
+    }
+    (void)weir_engine_stop(engine, 0, NULL);
+    weir__keeper_close(engine);
+    /* A handler that has still not returned holds everything up: its memory is in use. */
+    weir__shutdown_join(engine, WEIR_FOREVER);
+    weir__bury_all(engine);
+    weir__signals_close(engine);
+    weir__blocks_close(engine);
+    weir__contexts_close(engine);
+    free_threads(engine);
+    weir__dispatchers_free(engine);
+    free_memory(engine);
+}

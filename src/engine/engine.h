@@ -1,0 +1,127 @@
+/*
+ * engine/engine.h - the engine's own struct: what the rooms' parts have in common.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_ENGINE_H
+#define WEIR_ENGINE_ENGINE_H
+
+#include "engine/context.h"
+#include "engine/dispatcher.h"
+#include "engine/registry.h"
+#include "engine/thread.h"
+#include "observe/log.h"
+#include "queue/pool.h"
+#include "sync/mutex.h"
+#include "weir/weir.h"
+
+/*
+ * The life of an engine. It only moves down this list (a failed start excepted, which goes back to
+ * CREATED). Posts from outside are accepted before STOPPING, posts by handlers before CLOSING;
+ * threads leave from ABANDONED on.
+ */
+typedef enum weir__phase {
+    WEIR__CREATED,
+    WEIR__STARTING,  /* threads run inits, and hold everything else back */
+    WEIR__RUNNING,
+    WEIR__STOPPING,  /* draining */
+    WEIR__CLOSING,   /* nothing is in flight; destroy hooks run */
+    WEIR__ABANDONED, /* the stop ran out of time: no handler begins any more */
+    WEIR__EXITING,   /* all is done; threads leave */
+    WEIR__FORKED,    /* a child's copy of its parent's engine: nothing works */
+} weir__phase;
+
+#define WEIR__ROOM_WAITS 64 /* buckets of OS threads that wait for room (overflow = block) */
+
+typedef struct weir__room_wait {
+    _Alignas(64) weir__atomic_u32 word; /* changes when room may have appeared */
+    weir__atomic_u32 waiters;
+} weir__room_wait;
+
+struct weir_engine {
+    /* Read by everyone on every post, written at transitions. */
+    weir__atomic_u32 phase;
+    weir__atomic_u32 attention; /* != 0: a freeze is under way or done; look closer */
+    weir__registry registry;
+    weir__pool envelopes, envelopes_wide;
+    uint64_t serial; /* unique in the process; its lowest 8 bits are in every handle */
+    weir_allocator allocator;
+    weir_engine_options options; /* defaults filled in */
+    char *name;
+    weir__log log;
+
+    weir__pool blocks[WEIR__BLOCK_CLASSES];
+    _Alignas(64) weir__atomic_u64 block_bytes;
+    weir__atomic_u64 block_bytes_high;
+    weir__atomic_u64 block_refused;
+    weir__atomic_u64 blocks_out;
+
+    _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
+    struct weir__signal_ring *signals;                   /* under registry.lock */
+
+    weir__room_wait room_waits[WEIR__ROOM_WAITS];
+
+    /* Threads and dispatchers: added under registry.lock, published by their counts. */
+    WEIR__ATOMIC(weir__thread *) threads[WEIR__THREADS_MAX];
+    weir__atomic_u32 thread_count;
+    weir__dispatcher *dispatchers[WEIR__DISPATCHERS_MAX];
+    weir__atomic_u32 dispatcher_count;
+    bool default_threads_made; /* under registry.lock */
+    weir__mutex start_lock; /* held by a start from begin to end */
+    weir__atomic_u32 threads_ready; /* a futex: threads that have reported at start */
+    weir__atomic_u32 threads_out;   /* a futex: threads that have left */
+
+    /* Stop (engine/shutdown.c). */
+    weir__atomic_u32 progress;     /* a futex: changes when a thread runs out of work or a hook ends */
+    weir__atomic_u32 stop_done;    /* a futex: 0, 1 a stop has begun, 2 it has ended */
+    weir__atomic_u32 frozen;       /* ABANDONED: the numbers are fixed */
+    weir_status stop_status;       /* written before stop_done = 2 */
+    weir_stop_report stop_report;
+    weir_error *start_error;       /* under registry.lock: where a failed init reports */
+    weir__atomic_u32 start_failed;
+    weir__atomic_u32 inits_awaited; /* before RUNNING: inits that the start waits for */
+    struct weir__keeper *keeper;   /* under registry.lock: asynchronous stops */
+    struct weir_engine *next_alive;
+};
+
+static inline weir__phase weir__engine_phase(const weir_engine *engine)
+{
+    return (weir__phase)weir__load((weir__atomic_u32 *)(uintptr_t)&engine->phase, acquire);
+}
+
+/* Sums over all contexts. `done` is everything a post can end in; read before `attempted`, equality
+ * proves that nothing was in flight at a moment between (engine/shutdown.c). */
+typedef struct weir__sums {
+#define WEIR__SUMS_FIELD(name) uint64_t name;
+    WEIR__TALLY_MAP(WEIR__SUMS_FIELD)
+#undef WEIR__SUMS_FIELD
+} weir__sums;
+void weir__engine_sums(weir_engine *engine, weir__sums *sums);
+
+/* Threads, dispatchers. Called with registry.lock held. */
+weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name);
+/* Writes the valid names, quoted, with commas, cut at `size`. */
+void weir__dispatcher_names(weir_engine *engine, char *out, size_t size);
+
+weir__thread *weir__thread_by_name(weir_engine *engine, const char *name);
+/* The threads that options.threads asks for, if none was added. */
+weir_status weir__engine_default_threads(weir_engine *engine, weir_error *error);
+/* A thread and a dispatcher for one processor; and its start, if the engine runs. */
+weir__thread *weir__engine_dedicated_thread(weir_engine *engine, const char *name,
+                                            weir_error *error);
+weir_status weir__engine_start_dedicated(weir_engine *engine, weir__thread *thread,
+                                         weir_error *error);
+void weir__dispatchers_free(weir_engine *engine);
+/* Without the lock: waits until a started thread has reported. */
+weir_status weir__thread_await(weir__thread *thread, weir_error *error);
+
+/* Says that something ended for which a stop or start may be waiting. Any thread. */
+void weir__engine_progress(weir_engine *engine);
+/* The same, only while a stop is under way: one load otherwise. */
+void weir__engine_progress_if_stopping(weir_engine *engine);
+
+/* Waits on one of the engine's futex words until `deadline` (monotonic; WEIR_FOREVER: none). */
+bool weir__wait_until(weir__atomic_u32 *word, uint32_t seen, weir_ns deadline);
+weir_ns weir__deadline(weir_ns timeout, weir_ns when_zero);
+
+#endif /* WEIR_ENGINE_ENGINE_H */

@@ -1,0 +1,22 @@
+/*
+ * engine/evict.h - drop-oldest: a full mailbox gives up its oldest event for a new one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_EVICT_H
+#define WEIR_ENGINE_EVICT_H
+
+#include "engine/engine.h"
+#include "engine/processor.h"
+
+/* What is to be released once the caller is outside its mark (a drop hook may run then). */
+typedef struct weir__eviction {
+    weir_block *block;
+} weir__eviction;
+
+/* Inside the mark. OK: `envelope` (filled) is in the mailbox, the oldest one is out and counted, or
+ * room had appeared. CLOSED: refused. FULL: the oldest could not be got at; nothing was changed. */
+weir__claim weir__evict_and_publish(weir__context *context, weir__processor *processor,
+                                    weir__envelope *envelope, weir__eviction *evicted);
+
+#endif /* WEIR_ENGINE_EVICT_H */

@@ -1,0 +1,99 @@
+/*
+ * engine/external.c - threads that the application turns.
+ *
+ * Between two calls of run_once the thread is either *parked* (its bits are set; a poster rings the
+ * doorbell) or has work left over (the doorbell has been rung already). It is never counted as
+ * searching: nobody may rely on a thread that somebody else turns.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/assert.h"
+#include "engine/duty.h"
+#include "engine/engine.h"
+#include "engine/turn.h"
+#include "sync/futex.h"
+
+#define LIMIT_DEFAULT 256u
+
+int weir_thread_fd(weir_engine *engine, weir_thread thread)
+{
+    if (!weir__engine_usable(engine)) {
+        return -1;
+    }
+    const weir__thread *t = weir__thread_of(engine, thread);
+    return t != NULL && t->options.external ? t->doorbell : -1;
+}
+
+static uint64_t handled_by(const weir__thread *thread)
+{
+    const weir__tally *tally = &thread->context.tally;
+    return weir__cell_read(&tally->handled) + weir__cell_read(&tally->dead) +
+           weir__cell_read(&tally->left) + weir__cell_read(&tally->hooks_done);
+}
+
+/* Turns until idle or until the limit. True: idle. */
+static bool turn_until(weir__thread *thread, uint64_t last)
+{
+    weir_engine *engine = thread->engine;
+    while (handled_by(thread) < last) {
+        const weir__phase phase = weir__engine_phase(engine);
+        if (phase == WEIR__CREATED || phase == WEIR__STARTING || phase >= WEIR__ABANDONED) {
+            return true;
+        }
+        thread->events_left = (uint32_t)(last - handled_by(thread));
+        if (weir__duty_round(thread) == WEIR__ROUND_WORK) {
+            continue;
+        }
+        /* Contended or empty: the doorbell is cleared before the last look, so that a ring after it
+         * is kept. */
+        weir__doorbell_clear(thread->doorbell);
+        if (weir__duty_park(thread)) {
+            return true;
+        }
+        weir__duty_unpark(thread);
+        thread->searching = false;
+    }
+    return false;
+}
+
+int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t limit)
+{
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    weir__thread *thread = weir__thread_of(engine, handle);
+    uint32_t nobody = 0;
+    if (thread == NULL || !thread->options.external ||
+        !weir__cas(&thread->turning, &nobody, 1, acquire, relaxed)) {
+        return WEIR_E_INVALID;
+    }
+    if (!weir__context_attach(&thread->context)) {
+        weir__store(&thread->turning, 0, release);
+        return WEIR_E_NOMEM;
+    }
+    weir__context_handler_begin();
+    const uint64_t first = handled_by(thread);
+    const uint64_t most = limit != 0 ? limit : LIMIT_DEFAULT;
+    if (weir__load(&thread->parked, relaxed) != 0) {
+        weir__duty_unpark(thread);
+        thread->searching = false;
+        weir__store(&thread->parked, 0, relaxed);
+    }
+    const bool idle = turn_until(thread, first + most);
+    if (idle) {
+        weir__store(&thread->parked, 1, relaxed);
+        weir__engine_progress_if_stopping(engine);
+    } else {
+        weir__doorbell_ring(thread->doorbell);
+    }
+    const uint64_t handled = handled_by(thread) - first;
+    weir__context_handler_end();
+    weir__context_detach(&thread->context);
+    /* seq_cst: a stop that waits for us looks at this. */
+    weir__store(&thread->turning, 0, seq_cst);
+    if (weir__engine_phase(engine) >= WEIR__ABANDONED) {
+        weir__add(&engine->threads_out, 1, seq_cst);
+        weir__futex_wake(&engine->threads_out, INT32_MAX);
+    }
+    return handled > INT32_MAX ? INT32_MAX : (int32_t)handled;
+}

@@ -1,0 +1,194 @@
+/*
+ * engine/life.c - init, destroy, unregistration.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/life.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "engine/engine.h"
+#include "engine/freeze.h"
+#include "engine/room.h"
+#include "engine/stop.h"
+
+static weir__log_gate unhandled_gate;
+static weir__log_gate failed_gate;
+
+/* "processor orders", "processor #3.1". By the owner. */
+static void component_of(const weir__processor *processor, char *out, size_t size)
+{
+    char name[96];
+    weir__processor_text(processor, name, sizeof(name));
+    snprintf(out, size, "processor %s", name);
+}
+
+void weir__life_warn_unhandled(weir_turn *turn, const weir_event *event)
+{
+    weir__log *log = &turn->context->engine->log;
+    if (!weir__log_on(log, WEIR_LOG_WARNING)) {
+        return;
+    }
+    char component[112];
+    component_of(turn->processor, component, sizeof(component));
+    const weir_log_field field = { "type", event->type->name };
+    weir__log_say(log, &unhandled_gate, WEIR_LOG_WARNING, WEIR_UNHANDLED, component,
+                  "an event was not handled", &field, 1);
+}
+
+void weir__life_warn_failed(weir_turn *turn, const weir_event *event, weir_status status)
+{
+    weir__log *log = &turn->context->engine->log;
+    if (!weir__log_on(log, WEIR_LOG_WARNING)) {
+        return;
+    }
+    char component[112];
+    component_of(turn->processor, component, sizeof(component));
+    const weir_log_field fields[] = { { "type", event->type->name }, { "reason", turn->text } };
+    weir__log_say(log, &failed_gate, WEIR_LOG_WARNING, status, component,
+                  "its handler failed; the event is dead", fields, turn->text[0] != '\0' ? 2 : 1);
+}
+
+/* A failed init during start is the error of that call; later it is a line in the log. */
+static void report_init(weir_turn *turn, weir_status status)
+{
+    weir_engine *engine = turn->context->engine;
+    char component[112];
+    component_of(turn->processor, component, sizeof(component));
+    const char *text = turn->text[0] != '\0' ? turn->text : weir_status_text(status);
+    if (weir__engine_phase(engine) == WEIR__STARTING) {
+        weir__mutex_lock(&engine->registry.lock);
+        weir__error_at(engine->start_error, status < 0 ? status : WEIR_E_FAILED, component,
+                       "its init failed: %s", text);
+        weir__store(&engine->start_failed, 1, seq_cst);
+        weir__mutex_unlock(&engine->registry.lock);
+        return;
+    }
+    const weir_log_field field = { "reason", text };
+    weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, status, component,
+                  "its init failed; it is stopped", &field, 1);
+}
+
+void weir__life_begin(weir_turn *turn)
+{
+    weir__processor *processor = turn->processor;
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const uint32_t control = weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_INIT, relaxed);
+    /* A stop that ran out of time before it began: it never begins. */
+    weir_status status = WEIR_STOPPING;
+    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_FREEZE) == 0) {
+        status = cold->init(processor->state, turn, cold->argument);
+        if (status != WEIR_OK) {
+            report_init(turn, status);
+        }
+    }
+    if (status != WEIR_OK) {
+        cold->end_reason = status;
+        weir__or(&processor->control, WEIR__CONTROL_BROKEN, release);
+    }
+    weir__tally *tally = &turn->context->tally;
+    /* [Q1]: the hook, and all that it posted, was attempted before. */
+    weir__store(&tally->hooks_done, weir__load(&tally->hooks_done, relaxed) + 1, release);
+    weir_engine *engine = turn->context->engine;
+    if ((control & WEIR__CONTROL_AWAITED) != 0 && weir__sub(&engine->inits_awaited, 1, seq_cst) == 1) {
+        weir__engine_progress(engine);
+    } else {
+        weir__engine_progress_if_stopping(engine);
+    }
+}
+
+void weir__life_free(weir_engine *engine, weir__processor *processor)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    if (cold == NULL) {
+        return;
+    }
+    if (cold->state_size > 0) {
+        weir__release(&engine->allocator, processor->state, cold->state_size);
+    }
+    weir__release_text(&engine->allocator, cold->name);
+    weir__release(&engine->allocator, cold, sizeof(*cold));
+    weir__store(&processor->cold, NULL, relaxed);
+}
+
+void weir__life_leave_family(weir__processor_cold *cold)
+{
+    if (cold->parent == NULL) {
+        return;
+    }
+    weir__processor_cold *parent = weir__processor_cold_of(cold->parent);
+    if (cold->previous_sibling != NULL) {
+        weir__processor_cold_of(cold->previous_sibling)->next_sibling = cold->next_sibling;
+    } else {
+        parent->first_child = cold->next_sibling;
+    }
+    if (cold->next_sibling != NULL) {
+        weir__processor_cold_of(cold->next_sibling)->previous_sibling = cold->previous_sibling;
+    }
+}
+
+/* registry.lock held. The parent, if it waited for this child only and must be pushed. */
+static weir__processor *unregister(weir_engine *engine, weir__processor *processor)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir__processor *parent = NULL;
+    weir__dispatcher *dispatcher = processor->dispatcher;
+    weir__store(&dispatcher->processors, weir__load(&dispatcher->processors, relaxed) - 1, relaxed);
+    if (processor->needs_final) {
+        processor->needs_final = false;
+        engine->registry.needing--;
+    }
+    if (cold != NULL) {
+        if (cold->name != NULL) {
+            weir__namemap_remove(&engine->registry.names, cold->name);
+        }
+        weir__life_leave_family(cold);
+        if (cold->parent != NULL && weir__stop_close(engine, cold->parent)) {
+            parent = cold->parent;
+        }
+        if (cold->stop != NULL) {
+            weir__stop_add(cold->stop, processor, weir__cell_read(&cold->left));
+            weir__stop_answer(cold->stop, WEIR_OK);
+            weir__stop_release(engine, cold->stop);
+        }
+        if (weir__load(&cold->frozen, relaxed) != 0) {
+            weir__freeze_over(engine);
+        }
+        if (cold->dedicated != NULL) {
+            weir__store(&cold->dedicated->leave, 1, seq_cst);
+        }
+    }
+    return parent;
+}
+
+void weir__life_end(weir__context *context, weir__processor *processor)
+{
+    weir_engine *engine = context->engine;
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const uint32_t control = weir__load(&processor->control, acquire);
+    if (cold != NULL && cold->destroy != NULL &&
+        (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
+        cold->destroy(processor->state,
+                      (control & WEIR__CONTROL_FREEZE) != 0 ? WEIR_TIMEOUT : cold->end_reason);
+    }
+    weir__context_enter(context);
+    weir__room_gone(context, processor);
+    weir__context_leave(context);
+
+    weir__mutex_lock(&engine->registry.lock);
+    weir__processor *parent = unregister(engine, processor);
+    weir__life_free(engine, processor);
+    weir__registry_retire(engine, processor);
+    const bool last = engine->registry.needing == 0;
+    weir__mutex_unlock(&engine->registry.lock);
+    if (parent != NULL) {
+        weir__dispatcher_push(parent->dispatcher, parent);
+    }
+    if (last) {
+        weir__engine_progress_if_stopping(engine);
+    }
+}

@@ -1,0 +1,29 @@
+/*
+ * engine/life.h - how a processor begins and ends, both in a turn of its own; and what the engine
+ * says when a handler fails.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_LIFE_H
+#define WEIR_ENGINE_LIFE_H
+
+#include "engine/turn.h"
+
+/* Owner: runs the init hook. A failure marks the processor broken. */
+void weir__life_begin(weir_turn *turn);
+
+/* Owner; the mailbox is closed and empty. Destroy hook, unregistration, report to who waits for the
+ * stop, room events to who waits for room, parents that waited for this child. The processor must
+ * not be touched afterwards. */
+void weir__life_end(weir__context *context, weir__processor *processor);
+
+/* Frees the cold part and the state of a processor that nobody can reach. */
+void weir__life_free(weir_engine *engine, weir__processor *processor);
+
+/* registry.lock held. Takes it off its parent's list of children. */
+void weir__life_leave_family(weir__processor_cold *cold);
+
+void weir__life_warn_unhandled(weir_turn *turn, const weir_event *event);
+void weir__life_warn_failed(weir_turn *turn, const weir_event *event, weir_status status);
+
+#endif /* WEIR_ENGINE_LIFE_H */

@@ -1,0 +1,343 @@
+/*
+ * engine/options.c - bounds and defaults of every option.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+#define NAME_BYTES_MAX 255u
+#define HOUR (3600 * WEIR_S)
+
+/* Where a check stands: the struct's name and the first refusal. */
+typedef struct checker {
+    const char *owner;
+    weir_error *error;
+    weir_status status;
+} checker;
+
+static void path_of(const checker *check, const char *field, char *out, size_t size)
+{
+    snprintf(out, size, "%s.%s", check->owner, field);
+}
+
+/* An unsigned field with bounds; 0 is replaced by the default. */
+static void number(checker *check, const char *field, uint64_t *value, uint64_t least,
+                   uint64_t most, uint64_t usual)
+{
+    char path[96];
+    if (check->status != WEIR_OK) {
+        return;
+    }
+    if (*value == 0) {
+        *value = usual;
+        return;
+    }
+    if (*value < least || *value > most) {
+        path_of(check, field, path, sizeof(path));
+        check->status = weir__error_at(check->error, WEIR_E_INVALID, path,
+                                       "is %llu, must be %llu to %llu (0 = the default, %llu)",
+                                       (unsigned long long)*value, (unsigned long long)least,
+                                       (unsigned long long)most, (unsigned long long)usual);
+    }
+}
+
+static void number32(checker *check, const char *field, uint32_t *value, uint32_t least,
+                     uint32_t most, uint32_t usual)
+{
+    uint64_t wide = *value;
+    number(check, field, &wide, least, most, usual);
+    *value = (uint32_t)wide;
+}
+
+static void span(checker *check, const char *field, weir_ns *value, weir_ns least, weir_ns most,
+                 weir_ns usual)
+{
+    char path[96];
+    if (check->status != WEIR_OK) {
+        return;
+    }
+    if (*value == 0) {
+        *value = usual;
+        return;
+    }
+    if (*value < least || *value > most) {
+        path_of(check, field, path, sizeof(path));
+        check->status = weir__error_at(
+            check->error, WEIR_E_INVALID, path,
+            "is %lld ns, must be %lld ns to %lld ns (0 = the default, %lld ns)",
+            (long long)*value, (long long)least, (long long)most, (long long)usual);
+    }
+}
+
+static void real(checker *check, const char *field, double *value, double above, double most,
+                 double usual)
+{
+    char path[96];
+    if (check->status != WEIR_OK) {
+        return;
+    }
+    if (*value == 0) {
+        *value = usual;
+        return;
+    }
+    /* Written so that a NaN is refused, too. */
+    if (!(*value > above && *value <= most)) {
+        path_of(check, field, path, sizeof(path));
+        check->status = weir__error_at(check->error, WEIR_E_INVALID, path,
+                                       "is %g, must be more than %g and at most %g (0 = the "
+                                       "default, %g)",
+                                       *value, above, most, usual);
+    }
+}
+
+static void choice(checker *check, const char *field, int value, int last, const char *names)
+{
+    char path[96];
+    if (check->status == WEIR_OK && (value < 0 || value > last)) {
+        path_of(check, field, path, sizeof(path));
+        check->status = weir__error_at(check->error, WEIR_E_INVALID, path, "is %d, must be %s",
+                                       value, names);
+    }
+}
+
+static void name(checker *check, const char *field, const char *text)
+{
+    char path[96];
+    if (check->status != WEIR_OK || text == NULL) {
+        return;
+    }
+    const size_t length = strnlen(text, NAME_BYTES_MAX + 1);
+    if (length > NAME_BYTES_MAX) {
+        path_of(check, field, path, sizeof(path));
+        check->status = weir__error_at(check->error, WEIR_E_INVALID, path,
+                                       "is \"%.40s...\", must be at most %u bytes", text,
+                                       NAME_BYTES_MAX);
+    }
+}
+
+static void refuse(checker *check, const char *field, const char *text)
+{
+    char path[96];
+    if (check->status == WEIR_OK) {
+        path_of(check, field, path, sizeof(path));
+        check->status = weir__error_at(check->error, WEIR_E_INVALID, path, "%s", text);
+    }
+}
+
+/* Begins every check: the caller's struct, of whatever age, into ours. */
+static checker begin(const char *owner, void *out, size_t size, const void *in, weir_error *error)
+{
+    checker check = { owner, error, WEIR_OK };
+    memset(out, 0, size);
+    check.status = weir__options_read(out, size, in);
+    if (check.status == WEIR_E_INVALID) {
+        char path[96];
+        size_t given = 0;
+        memcpy(&given, in, sizeof(given));
+        path_of(&check, "struct_size", path, sizeof(path));
+        weir__error_at(error, WEIR_E_INVALID, path,
+                       "is %zu, must be sizeof(%s): use the macro or _INIT", given, owner);
+    } else if (check.status != WEIR_OK) {
+        weir__error_at(error, check.status, owner,
+                       "sets a field that this version of weir (%u.%u) does not know",
+                       (unsigned)WEIR_VERSION_MAJOR, (unsigned)WEIR_VERSION_MINOR);
+    }
+    return check;
+}
+
+#define OVERFLOW_NAMES "one of WEIR_OVERFLOW_..."
+#define IDLE_NAMES "one of WEIR_IDLE_..."
+
+weir_status weir__options_engine(const weir_engine_options *in, weir_engine_options *out,
+                                 weir_error *error)
+{
+    checker check = begin("weir_engine_options", out, sizeof(*out), in, error);
+    name(&check, "name", out->name);
+    if (out->threads != 0) {
+        number32(&check, "threads", &out->threads, 1, 1024, 1);
+    }
+    number32(&check, "mailbox_max", &out->mailbox_max, 1, 1000000, 10000);
+    choice(&check, "overflow", (int)out->overflow, WEIR_OVERFLOW_BLOCK, OVERFLOW_NAMES);
+    span(&check, "block_max", &out->block_max, 1, WEIR_FOREVER, WEIR_S);
+    number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
+    number32(&check, "processors_max", &out->processors_max, 1, 16000000, 2000000);
+    number(&check, "block_bytes_max", &out->block_bytes_max, 1, UINT64_MAX / 2,
+           (uint64_t)256 << 20);
+    span(&check, "backoff_base", &out->backoff_base, 1, HOUR, 10 * WEIR_US);
+    span(&check, "backoff_max", &out->backoff_max, 1, HOUR, 10 * WEIR_MS);
+    real(&check, "backoff_multiplier", &out->backoff_multiplier, 1.0, 100.0, 1.5);
+    if (out->backoff_jitter != 0) {
+        real(&check, "backoff_jitter", &out->backoff_jitter, 0.0, 1.0, 0.0);
+    }
+    choice(&check, "log_level", (int)out->log_level, WEIR_LOG_OFF, "one of WEIR_LOG_...");
+    if (check.status == WEIR_OK && out->backoff_base >= out->backoff_max) {
+        char text[128];
+        snprintf(text, sizeof(text), "is %lld ns, must be less than backoff_max (%lld ns)",
+                 (long long)out->backoff_base, (long long)out->backoff_max);
+        refuse(&check, "backoff_base", text);
+    }
+    if (out->allocator != NULL &&
+        (out->allocator->allocate == NULL || out->allocator->release == NULL)) {
+        refuse(&check, "allocator", "has no allocate or no release function");
+    }
+    if (out->overflow == WEIR_OVERFLOW_DEFAULT) {
+        out->overflow = WEIR_OVERFLOW_FAIL;
+    }
+    return check.status;
+}
+
+static void check_cores(checker *check, const weir_thread_options *out)
+{
+    if (out->core_count > 1024) {
+        refuse(check, "core_count", "is more than 1024");
+    } else if (out->core_count > 0 && out->cores == NULL) {
+        refuse(check, "cores", "is NULL, must have core_count entries");
+    }
+    for (uint32_t i = 0; check->status == WEIR_OK && i < out->core_count; i++) {
+        if (out->cores[i] < 0) {
+            char text[96];
+            snprintf(text, sizeof(text), "has %d, must be core numbers from 0 on",
+                     (int)out->cores[i]);
+            refuse(check, "cores", text);
+        }
+    }
+}
+
+static void check_priority(checker *check, const weir_thread_options *out)
+{
+    const int32_t value = out->priority_value;
+    char text[96];
+    if (out->priority == WEIR_PRIORITY_NICE && (value < -20 || value > 19)) {
+        snprintf(text, sizeof(text), "is %d, must be -20 to 19 for nice", (int)value);
+        refuse(check, "priority_value", text);
+    } else if ((out->priority == WEIR_PRIORITY_FIFO ||
+                out->priority == WEIR_PRIORITY_ROUND_ROBIN) &&
+               (value < 1 || value > 99)) {
+        snprintf(text, sizeof(text), "is %d, must be 1 to 99 for fifo and round-robin",
+                 (int)value);
+        refuse(check, "priority_value", text);
+    }
+}
+
+static void check_names(checker *check, const char *const *names, uint32_t most)
+{
+    uint32_t count = 0;
+    char text[128];
+    for (; check->status == WEIR_OK && names != NULL && names[count] != NULL; count++) {
+        name(check, "dispatchers", names[count]);
+        if (count >= most) {
+            snprintf(text, sizeof(text), "has more than %u names", most);
+            refuse(check, "dispatchers", text);
+            return;
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            if (strcmp(names[i], names[count]) == 0) {
+                snprintf(text, sizeof(text), "has \"%.60s\" twice", names[i]);
+                refuse(check, "dispatchers", text);
+            }
+        }
+    }
+    if (names != NULL && count == 0) {
+        refuse(check, "dispatchers", "is empty, must have a name (\"\" is one)");
+    }
+}
+
+weir_status weir__options_thread(const weir_thread_options *in, weir_thread_options *out,
+                                 weir_error *error)
+{
+    static const char *const usual[] = { "", NULL };
+    checker check = begin("weir_thread_options", out, sizeof(*out), in, error);
+    name(&check, "name", out->name);
+    check_names(&check, out->dispatchers, 64);
+    choice(&check, "idle", (int)out->idle, WEIR_IDLE_NOOP, IDLE_NAMES);
+    if (out->idle_spin_max == WEIR_NOW) {
+        out->idle_spin_max = 0;
+    } else {
+        span(&check, "idle_spin_max", &out->idle_spin_max, 1, WEIR_S, 20 * WEIR_US);
+    }
+    span(&check, "idle_sleep", &out->idle_sleep, 1, HOUR, WEIR_MS);
+    check_cores(&check, out);
+    choice(&check, "priority", (int)out->priority, WEIR_PRIORITY_ROUND_ROBIN,
+           "one of WEIR_PRIORITY_...");
+    check_priority(&check, out);
+    if (out->dispatchers == NULL) {
+        out->dispatchers = usual;
+    }
+    return check.status;
+}
+
+weir_status weir__options_dispatcher(const weir_dispatcher_options *in,
+                                     weir_dispatcher_options *out, weir_error *error)
+{
+    checker check = begin("weir_dispatcher_options", out, sizeof(*out), in, error);
+    if (out->batch_max != 0) {
+        number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
+    }
+    if (out->backoff_base != 0) {
+        span(&check, "backoff_base", &out->backoff_base, 1, HOUR, 10 * WEIR_US);
+    }
+    if (out->backoff_max != 0) {
+        span(&check, "backoff_max", &out->backoff_max, 1, HOUR, 10 * WEIR_MS);
+    }
+    if (out->backoff_multiplier != 0) {
+        real(&check, "backoff_multiplier", &out->backoff_multiplier, 1.0, 100.0, 1.5);
+    }
+    if (out->name == NULL) {
+        out->name = "";
+    }
+    return check.status;
+}
+
+weir_status weir__options_assignment(const weir_assignment_options *in,
+                                     weir_assignment_options *out, weir_error *error)
+{
+    checker check = begin("weir_assignment_options", out, sizeof(*out), in, error);
+    choice(&check, "idle", (int)out->idle, WEIR_IDLE_NOOP, IDLE_NAMES);
+    if (out->strategy < WEIR_STRATEGY_PARTITION || out->strategy > WEIR_STRATEGY_PER_DISPATCHER) {
+        refuse(&check, "strategy", "must be one of WEIR_STRATEGY_...");
+    }
+    if (out->dispatchers == NULL) {
+        refuse(&check, "dispatchers", "is NULL, must have a name (\"\" is one)");
+    }
+    check_names(&check, out->dispatchers, 1024);
+    if (out->threads != 0) {
+        number32(&check, "threads", &out->threads, 1, 1024, 1);
+    }
+    return check.status;
+}
+
+weir_status weir__options_processor(const weir_processor_options *in,
+                                    weir_processor_options *out, weir_error *error)
+{
+    checker check = begin("weir_processor_options", out, sizeof(*out), in, error);
+    name(&check, "name", out->name);
+    name(&check, "dispatcher", out->dispatcher);
+    if ((out->handler != NULL) == (out->cases.rows != NULL)) {
+        refuse(&check, "handler",
+               out->handler != NULL ? "and cases are both set, must be one of them"
+                                    : "and cases are both unset, must be one of them");
+    }
+    if (out->mailbox_max != 0) {
+        number32(&check, "mailbox_max", &out->mailbox_max, 1, 1000000, 10000);
+    }
+    if (out->batch_max != 0) {
+        number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
+    }
+    if (out->block_max != 0) {
+        span(&check, "block_max", &out->block_max, 1, WEIR_FOREVER, WEIR_S);
+    }
+    choice(&check, "overflow", (int)out->overflow, WEIR_OVERFLOW_BLOCK, OVERFLOW_NAMES);
+    if (out->state_size > (size_t)1 << 40) {
+        refuse(&check, "state_size", "is more than 1 TiB");
+    }
+    if (out->dedicated && out->dispatcher != NULL) {
+        refuse(&check, "dispatcher", "and dedicated are both set, must be one of them");
+    }
+    return check.status;
+}

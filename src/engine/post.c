@@ -1,0 +1,204 @@
+/*
+ * engine/post.c - the way of one event: check, envelope, mark, find, claim, fill, publish, ready.
+ *
+ * The envelope is taken before the claim, so that an accepted event can no longer fail; it is
+ * filled after the claim, because stores queued in front of the first locked instruction cost more
+ * than behind it (measured: docs/PERFORMANCE.md). Payloads that are copied into a block are copied
+ * before, outside the mark. No code of the application runs inside the mark.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/post.h"
+
+#include "base/assert.h"
+#include "engine/block.h"
+#include "engine/evict.h"
+#include "engine/parcel.h"
+#include "engine/processor.h"
+#include "engine/room.h"
+#include "engine/turn.h"
+#include "sync/futex.h"
+
+static bool is_open(const weir__posting *by)
+{
+    const weir__phase phase = (weir__phase)weir__load(&by->context->engine->phase, relaxed);
+    return phase < (by->in_handler ? WEIR__CLOSING : WEIR__STOPPING);
+}
+
+/* What offer learnt about a target that was full. */
+typedef struct full_target {
+    weir_overflow overflow;
+    uint32_t index;
+    weir_ns block_max;
+} full_target;
+
+static void drop_newest(weir__processor *processor)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir__add(&cold->dropped_newest, 1, relaxed);
+}
+
+/* Inside the mark, the mailbox was full. */
+static weir_status overflow(const weir__posting *by, weir__processor *processor,
+                            const weir__parcel *parcel, weir__eviction *evicted, full_target *full)
+{
+    full->overflow = (weir_overflow)processor->overflow;
+    full->index = processor->index;
+    switch (full->overflow) {
+    case WEIR_OVERFLOW_DROP_NEWEST:
+        drop_newest(processor);
+        return WEIR_DROPPED;
+    case WEIR_OVERFLOW_DROP_OLDEST:
+        weir__parcel_fill(by, parcel);
+        switch (weir__evict_and_publish(by->context, processor, parcel->envelope, evicted)) {
+        case WEIR__CLAIM_OK:
+            return WEIR_OK;
+        case WEIR__CLAIM_CLOSED:
+            return WEIR_STOPPING;
+        case WEIR__CLAIM_FULL:
+        case WEIR__CLAIM_FIRST:
+        default:
+            drop_newest(processor);
+            return WEIR_DROPPED;
+        }
+    case WEIR_OVERFLOW_BLOCK:
+        full->block_max = weir__processor_cold_of(processor)->block_max;
+        return WEIR_FULL;
+    case WEIR_OVERFLOW_DEFAULT:
+    case WEIR_OVERFLOW_FAIL:
+    default:
+        return WEIR_FULL;
+    }
+}
+
+/* One try. The parcel is consumed if the answer is OK. */
+static weir_status offer(const weir__posting *by, weir_processor to, const weir__parcel *parcel,
+                         full_target *full)
+{
+    weir__context *context = by->context;
+    weir__eviction evicted = { .block = NULL };
+    weir_status status;
+    weir__context_enter(context);
+    weir__processor *processor =
+        weir__likely(is_open(by)) ? weir__registry_find(&context->engine->registry, to) : NULL;
+    if (weir__unlikely(processor == NULL)) {
+        status = is_open(by) ? WEIR_UNKNOWN : WEIR_STOPPING;
+    } else {
+        uint32_t one = 1;
+        switch (weir__mailbox_claim(&processor->mailbox, &one)) {
+        case WEIR__CLAIM_OK:
+            weir__parcel_fill(by, parcel);
+            weir__mailbox_publish(&processor->mailbox, parcel->envelope, parcel->envelope);
+            status = WEIR_OK;
+            break;
+        case WEIR__CLAIM_FIRST:
+            weir__parcel_fill(by, parcel);
+            weir__mailbox_publish(&processor->mailbox, parcel->envelope, parcel->envelope);
+            weir__dispatcher_push(processor->dispatcher, processor);
+            status = WEIR_OK;
+            break;
+        case WEIR__CLAIM_FULL:
+            status = overflow(by, processor, parcel, &evicted, full);
+            break;
+        case WEIR__CLAIM_CLOSED:
+        default:
+            status = WEIR_STOPPING;
+            break;
+        }
+    }
+    weir__context_leave(context);
+    if (weir__unlikely(evicted.block != NULL)) {
+        weir__block_release(context, evicted.block);
+    }
+    return status;
+}
+
+/* The mailbox is full and its policy is to wait. */
+static weir_status wait_for_room(const weir__posting *by, weir_processor to,
+                                 const weir__parcel *parcel, full_target *full)
+{
+    weir__room_wait *wait = weir__room_wait_of(by->context->engine, full->index);
+    const weir_ns deadline = weir__deadline(full->block_max, WEIR_S);
+    weir_status status;
+    weir__add(&wait->waiters, 1, seq_cst);
+    for (;;) {
+        /* The word before the condition: a wake-up between the two is not lost. */
+        const uint32_t seen = weir__load(&wait->word, seq_cst);
+        weir__fence(seq_cst);
+        status = offer(by, to, parcel, full);
+        if (status != WEIR_FULL || !weir__wait_until(&wait->word, seen, deadline)) {
+            break;
+        }
+    }
+    weir__sub(&wait->waiters, 1, seq_cst);
+    return status;
+}
+
+void weir__post_count_refusal(const weir__posting *by, weir_status status)
+{
+    weir__tally *tally = &by->context->tally;
+    switch (status) {
+    case WEIR_OK:
+        break;
+    case WEIR_DROPPED:
+        weir__cell_add(&tally->dropped_newest, 1);
+        break;
+    case WEIR_FULL:
+        weir__cell_add(&tally->refused_full, 1);
+        break;
+    case WEIR_STOPPING:
+        weir__cell_add(&tally->refused_stopping, 1);
+        break;
+    case WEIR_UNKNOWN:
+        weir__cell_add(&tally->refused_unknown, 1);
+        break;
+    default:
+        weir__cell_add(&tally->refused_other, 1);
+        break;
+    }
+    /* A stop may be waiting for exactly this post to end. */
+    weir__engine_progress_if_stopping(by->context->engine);
+}
+
+weir_status weir__post(const weir__posting *by, weir_processor to, const weir_event *event)
+{
+    weir__parcel parcel;
+    full_target full = { .overflow = WEIR_OVERFLOW_FAIL };
+    /* Before anything can be accepted: the sums of a stop rely on it ([Q1]). */
+    weir__cell_add(&by->context->tally.attempted, 1);
+    weir_status status = weir__parcel_check(event);
+    if (weir__likely(status == WEIR_OK)) {
+        status = weir__parcel_pack(by, event, &parcel);
+    }
+    if (weir__likely(status == WEIR_OK)) {
+        status = offer(by, to, &parcel, &full);
+        if (weir__unlikely(status == WEIR_FULL && full.overflow == WEIR_OVERFLOW_BLOCK) &&
+            !by->in_handler) {
+            status = wait_for_room(by, to, &parcel, &full);
+        }
+        if (weir__unlikely(status != WEIR_OK)) {
+            weir__parcel_unpack(by, &parcel);
+        }
+    }
+    if (weir__unlikely(status != WEIR_OK)) {
+        if (weir__engine_phase(by->context->engine) == WEIR__FORKED) {
+            status = WEIR_E_INVALID;
+        }
+        weir__post_count_refusal(by, status);
+    }
+    return status;
+}
+
+weir_status weir__post_commit(const weir__posting *by, weir_processor to, const weir_event *event)
+{
+    if (event == NULL || event->block == NULL) {
+        return WEIR_E_INVALID;
+    }
+    const weir_status status = weir__post(by, to, event);
+    /* A refused commit drops the payload like an accepted one. */
+    if (event->type != NULL) {
+        weir__block_note_drop(event->block, event->type, event->data);
+    }
+    weir__block_release(by->context, event->block);
+    return status;
+}

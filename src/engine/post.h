@@ -1,0 +1,28 @@
+/*
+ * engine/post.h - from a sender's event to a receiver's mailbox.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_POST_H
+#define WEIR_ENGINE_POST_H
+
+#include "engine/engine.h"
+
+/* Who posts. */
+typedef struct weir__posting {
+    weir__context *context;
+    uint64_t sender;  /* 0: no processor */
+    uint64_t flow;    /* inherited by events that name none */
+    bool in_handler;  /* accepted until CLOSING; never waits */
+} weir__posting;
+
+weir_status weir__post(const weir__posting *by, weir_processor to, const weir_event *event);
+/* Consumes the caller's reference to event->block, whatever the status. */
+weir_status weir__post_commit(const weir__posting *by, weir_processor to, const weir_event *event);
+size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_t to_count,
+                        const weir_event *const *events, size_t count, weir_status *statuses);
+
+/* Counts how a post that was attempted ended, if not in a mailbox. */
+void weir__post_count_refusal(const weir__posting *by, weir_status status);
+
+#endif /* WEIR_ENGINE_POST_H */

@@ -1,0 +1,88 @@
+/*
+ * engine/processor.h - a processor in memory: two cache lines, and a cold part for those that use
+ * more than a handler and a mailbox.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_PROCESSOR_H
+#define WEIR_ENGINE_PROCESSOR_H
+
+#include "engine/dispatcher.h"
+#include "queue/mailbox.h"
+#include "weir/processor.h"
+
+/* Bits of `control`, set by others or at registration, seen by the owner. */
+enum {
+    WEIR__CONTROL_INIT = 1u << 0,    /* the init hook is due */
+    WEIR__CONTROL_FREEZE = 1u << 1,  /* a stop ran out of time: see engine/freeze.h */
+    WEIR__CONTROL_BROKEN = 1u << 2,  /* its init failed: no event reaches it, no destroy either */
+    WEIR__CONTROL_AWAITED = 1u << 3, /* a start waits for its init */
+};
+
+/* The end of the list of who wants room: nobody may join any more. */
+#define WEIR__ROOMS_CLOSED ((weir__envelope *)(uintptr_t)1)
+
+typedef struct weir__processor {
+    /* Posters. */
+    _Alignas(64) weir__mailbox mailbox;
+    weir__atomic_u64 id;                /* its handle; 0: nobody. Written under registry.lock */
+    weir__dispatcher *dispatcher;       /* written before it is reachable */
+    struct weir__processor *ready_next; /* of the ready queue, or of a list of free slots */
+
+    /* The owner. */
+    _Alignas(64) weir_handler handler;
+    void *state;
+    WEIR__ATOMIC(weir__envelope *) rooms; /* room events to send; askers push, the owner takes all */
+    WEIR__ATOMIC(struct weir__processor_cold *) cold; /* NULL: nothing special about it; set once */
+    weir__cell handled;
+    weir__cell dead;
+    weir__atomic_u32 control;
+    uint32_t generation; /* of the slot */
+    uint16_t batch_max;
+    uint8_t overflow;
+    bool needs_final; /* under registry.lock: must be finished in a turn (hook, family, stop) */
+    uint32_t index;   /* of the slot */
+} weir__processor;
+_Static_assert(sizeof(weir__processor) == 128, "a processor is two lines");
+
+typedef struct weir__processor_cold {
+    char *name;
+    weir_cases cases;
+    weir_handler unhandled;
+    void *argument;
+    size_t state_size;
+    weir_status (*init)(void *state, weir_turn *turn, void *argument);
+    void (*destroy)(void *state, weir_status reason);
+    weir_ns block_max;
+    weir__atomic_u64 dropped_newest, dropped_oldest; /* posters, by exchange */
+    weir__cell left;                                 /* owner: discarded after a freeze */
+
+    /* Under registry.lock. */
+    struct weir__processor *parent;
+    struct weir__processor *first_child, *next_sibling, *previous_sibling;
+    struct weir__stop *stop; /* a stop is under way */
+    struct weir__thread *dedicated; /* its own thread */
+    struct weir__processor *work_next; /* of the list that begins a stop of a whole family */
+
+    /* A freeze (engine/freeze.h). */
+    weir__atomic_u32 frozen; /* the two numbers are fixed */
+    weir__atomic_u64 frozen_handled, frozen_dead;
+    weir_status end_reason; /* owner */
+} weir__processor_cold;
+
+static inline weir__processor_cold *weir__processor_cold_of(const weir__processor *processor)
+{
+    /* [K1] pairs with the release of whoever gave it one: it is zeroed. */
+    return weir__load(&((weir__processor *)(uintptr_t)processor)->cold, acquire);
+}
+
+#define WEIR__HANDLE_INDEX_BITS 24
+#define WEIR__HANDLE_INDEX(id) ((uint32_t)((id) & ((UINT64_C(1) << WEIR__HANDLE_INDEX_BITS) - 1)))
+
+/* The processor's name, or "#index.generation". registry.lock held, or by the owner. */
+size_t weir__processor_text(const weir__processor *processor, char *out, size_t size);
+
+/* Accepted over its life: everything that is done, and what is outstanding. */
+uint64_t weir__processor_done(const weir__processor *processor);
+
+#endif /* WEIR_ENGINE_PROCESSOR_H */

@@ -1,0 +1,60 @@
+/*
+ * engine/registry.h - handles to processors: a table whose memory is never returned while the
+ * engine lives, and whose slots are reused only when nobody can still hold a pointer to them.
+ *
+ * A handle is | generation 32 | engine 8 | index 24 |. A slot knows the handle that is valid for
+ * it; a stale one simply does not match.
+ *
+ * Reuse. An unregistered slot goes to *limbo*. Once enough are there, a grace period begins: a
+ * heavy barrier, then the marks of all contexts are noted. When every context that was inside has
+ * left, the slots are free. Nobody waits for it: registration polls, and takes a new slot
+ * meanwhile.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_REGISTRY_H
+#define WEIR_ENGINE_REGISTRY_H
+
+#include "base/namemap.h"
+#include "sync/atomic.h"
+#include "sync/mutex.h"
+#include "weir/base.h"
+
+#define WEIR__CHUNK_SLOTS 4096u
+#define WEIR__CHUNKS_MAX 4096u
+
+struct weir__processor;
+
+typedef struct weir__registry {
+    weir__mutex lock; /* guards everything here, and the families of processors */
+    WEIR__ATOMIC(struct weir__processor *) *chunks; /* chunks_max of them; entries are set once */
+    uint32_t chunks_max;
+    uint32_t used;    /* slots handed out at least once */
+    uint32_t maximum; /* processors at once */
+    weir__atomic_u32 count;
+    uint32_t needing; /* of them: those with needs_final */
+    struct weir__processor *free;
+    struct weir__processor *limbo;
+    struct weir__processor *in_grace;
+    uint32_t limbo_count;
+    weir__namemap names;
+    uint8_t engine_tag;
+} weir__registry;
+
+weir_status weir__registry_open(weir_engine *engine);
+void weir__registry_close(weir_engine *engine);
+
+/* Any thread, inside its mark (or the owner of the processor, or under registry.lock). NULL: no
+ * such processor, or it is gone. */
+struct weir__processor *weir__registry_find(weir__registry *registry, weir_processor handle);
+
+/* registry.lock held. A slot with a fresh generation, or NULL: E_NOMEM or E_LIMIT in *status. */
+struct weir__processor *weir__registry_take(weir_engine *engine, weir_status *status);
+/* registry.lock held. Makes it reachable: the last step of a registration. */
+weir_processor weir__registry_publish(weir_engine *engine, struct weir__processor *processor);
+/* registry.lock held. The slot of a registration that failed before it was published. */
+void weir__registry_give_back(weir_engine *engine, struct weir__processor *processor);
+/* registry.lock held. Makes every handle to it stale; the slot is reused after a grace period. */
+void weir__registry_retire(weir_engine *engine, struct weir__processor *processor);
+
+#endif /* WEIR_ENGINE_REGISTRY_H */

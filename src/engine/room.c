@@ -1,0 +1,174 @@
+/*
+ * engine/room.c - want_room, and the waking of blocked threads.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/room.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "engine/turn.h"
+#include "sync/futex.h"
+
+const weir_event_type weir_room_type = { sizeof(weir_event_type), "weir.room",
+                                         (uint32_t)sizeof(weir_room), false, NULL, NULL };
+
+static bool below_half(const weir__processor *processor, uint64_t word)
+{
+    return weir__mailbox_count(word) < (processor->mailbox.limit + 1) / 2;
+}
+
+/* One room event goes to its asker, whose handle is in the envelope's link. */
+static void send(weir__context *context, weir__envelope *envelope, bool gone)
+{
+    weir_engine *engine = context->engine;
+    const weir_processor asker = { weir__load(&envelope->pooled.link, relaxed) };
+    weir_room room;
+    memcpy(&room, envelope->payload.bytes, sizeof(room));
+    room.gone = gone;
+    memcpy(envelope->payload.bytes, &room, sizeof(room));
+    weir__cell_add(&context->tally.attempted, 1);
+    weir__barrier_light();
+    weir__processor *to = weir__registry_find(&engine->registry, asker);
+    const bool open = to != NULL && weir__engine_phase(engine) < WEIR__CLOSING;
+    const weir__claim claim = open ? weir__mailbox_claim_owed(&to->mailbox) : WEIR__CLAIM_CLOSED;
+    if (claim == WEIR__CLAIM_CLOSED) {
+        /* The asker stops: what it was owed was never accepted. */
+        weir__cell_add(&context->tally.refused_stopping, 1);
+        weir__envelope_put(context, envelope);
+        return;
+    }
+    weir__store(&envelope->pooled.link, room.target.id, relaxed);
+    weir__cell_add(&context->tally.rooms, 1);
+    weir__mailbox_publish(&to->mailbox, envelope, envelope);
+    if (claim == WEIR__CLAIM_FIRST) {
+        weir__dispatcher_push(to->dispatcher, to);
+    }
+}
+
+static void send_all(weir__context *context, weir__envelope *first, bool gone)
+{
+    while (first != NULL) {
+        weir__envelope *next =
+            (weir__envelope *)(void *)weir__load(&first->pooled.next, relaxed);
+        send(context, first, gone);
+        first = next;
+    }
+}
+
+void weir__room_tell(weir__context *context, weir__processor *processor)
+{
+    weir__envelope *list = weir__load(&processor->rooms, seq_cst);
+    do {
+        if (list == NULL || list == WEIR__ROOMS_CLOSED) {
+            return;
+        }
+        /* [W1] pairs with [W2]: the events are filled. */
+    } while (!weir__cas(&processor->rooms, &list, NULL, seq_cst, seq_cst));
+    send_all(context, list, false);
+}
+
+void weir__room_gone(weir__context *context, weir__processor *processor)
+{
+    weir__envelope *list = weir__exchange(&processor->rooms, WEIR__ROOMS_CLOSED, seq_cst);
+    if (list != WEIR__ROOMS_CLOSED) {
+        send_all(context, list, true);
+    }
+}
+
+void weir__room_appeared(weir__context *context, weir__processor *processor, uint64_t word)
+{
+    if (weir__unlikely(weir__load(&processor->rooms, seq_cst) != NULL) &&
+        below_half(processor, word)) {
+        weir__context_enter(context);
+        weir__room_tell(context, processor);
+        weir__context_leave(context);
+    }
+    if (weir__unlikely(processor->overflow == WEIR_OVERFLOW_BLOCK)) {
+        weir__room_wake_threads(context->engine, processor->index);
+    }
+}
+
+static void wake_bucket(weir__room_wait *wait)
+{
+    if (weir__load(&wait->waiters, seq_cst) != 0) {
+        weir__add(&wait->word, 1, seq_cst);
+        weir__futex_wake(&wait->word, INT32_MAX);
+    }
+}
+
+void weir__room_wake_threads(weir_engine *engine, uint32_t index)
+{
+    wake_bucket(weir__room_wait_of(engine, index));
+}
+
+void weir__room_wake_all(weir_engine *engine)
+{
+    for (uint32_t i = 0; i < WEIR__ROOM_WAITS; i++) {
+        wake_bucket(&engine->room_waits[i]);
+    }
+}
+
+static void fill(weir__envelope *envelope, weir_processor asker, weir_processor target,
+                 uint64_t tag)
+{
+    weir__envelope_wide *wide = (weir__envelope_wide *)(void *)envelope;
+    const weir_room room = { target, false };
+    weir__store(&envelope->pooled.link, asker.id, relaxed);
+    envelope->type = &weir_room_type;
+    envelope->size = (uint32_t)sizeof(room);
+    envelope->flags = WEIR__ENVELOPE_WIDE;
+    memset(envelope->payload.bytes, 0, sizeof(envelope->payload.bytes));
+    memcpy(envelope->payload.bytes, &room, sizeof(room));
+    wide->flow = 0;
+    wide->ask = 0;
+    wide->tag = tag;
+}
+
+/* Inside the mark. Hangs the event onto the target's list; if there is room already, sends. */
+static weir_status join_list(weir__context *context, weir__processor *target,
+                             weir__envelope *envelope)
+{
+    weir__envelope *first = weir__load(&target->rooms, relaxed);
+    do {
+        if (first == WEIR__ROOMS_CLOSED) {
+            return WEIR_UNKNOWN;
+        }
+        weir__store(&envelope->pooled.next, first != NULL ? &first->pooled : NULL, relaxed);
+        /* [W2] pairs with [W1]; seq_cst: before the look at the word. */
+    } while (!weir__cas(&target->rooms, &first, envelope, seq_cst, relaxed));
+    if (below_half(target, weir__load(&target->mailbox.word, seq_cst))) {
+        weir__room_tell(context, target);
+    }
+    return WEIR_OK;
+}
+
+weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t tag)
+{
+    if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
+        return WEIR_E_INVALID;
+    }
+    weir__context *context = turn->context;
+    weir__mailbox *own = &turn->processor->mailbox;
+    const weir__claim place = weir__mailbox_reserve(own);
+    if (place != WEIR__CLAIM_OK) {
+        return place == WEIR__CLAIM_FULL ? WEIR_FULL : WEIR_STOPPING;
+    }
+    weir__envelope *envelope = weir__envelope_get_wide(context);
+    if (envelope == NULL) {
+        weir__mailbox_unreserve(own);
+        return WEIR_E_NOMEM;
+    }
+    fill(envelope, turn->self, target, tag);
+    weir__context_enter(context);
+    weir__processor *processor = weir__registry_find(&context->engine->registry, target);
+    const weir_status status =
+        processor != NULL ? join_list(context, processor, envelope) : WEIR_UNKNOWN;
+    weir__context_leave(context);
+    if (status != WEIR_OK) {
+        weir__mailbox_unreserve(own);
+        weir__envelope_put(context, envelope);
+    }
+    return status;
+}

@@ -1,0 +1,252 @@
+/*
+ * engine/shutdown.c - draining, and knowing when it is done.
+ *
+ * Nothing is in flight when everything that was attempted is done. Both are sums over cells with one
+ * writer each, read while they move: first all that is done (D), then all that was attempted (S).
+ * Both only grow, and an event is attempted before it is done, so at any moment t between the two
+ * readings  D <= done(t) <= attempted(t) <= S.  If D = S, then nothing was in flight at t; and since
+ * only handlers may still post, nothing will be again. [Q2] reads a done cell with acquire, so that
+ * the attempts behind it are in S.
+ *
+ * Posts from outside see the phase inside their mark, after counting themselves: the heavy barrier
+ * behind the change of phase makes each of them either counted or refused.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/shutdown.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "engine/bury.h"
+#include "engine/freeze.h"
+#include "engine/keeper.h"
+#include "engine/processor.h"
+#include "engine/room.h"
+#include "engine/signal.h"
+#include "engine/stop.h"
+#include "sync/futex.h"
+
+#define TIMEOUT_DEFAULT (30 * WEIR_S)
+#define JOIN_GRACE (100 * WEIR_MS) /* for threads that only have to notice that it is over */
+
+void weir__engine_progress(weir_engine *engine)
+{
+    weir__add(&engine->progress, 1, seq_cst);
+    weir__futex_wake(&engine->progress, INT32_MAX);
+}
+
+void weir__engine_progress_if_stopping(weir_engine *engine)
+{
+    const uint32_t phase = weir__load(&engine->phase, seq_cst);
+    if (weir__unlikely(phase == WEIR__STOPPING || phase == WEIR__CLOSING)) {
+        weir__engine_progress(engine);
+    }
+}
+
+void weir__engine_sums(weir_engine *engine, weir__sums *sums)
+{
+    const bool frozen = weir__load(&engine->frozen, acquire) != 0;
+    memset(sums, 0, sizeof(*sums));
+    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
+         c = weir__load(&c->next, acquire)) {
+        weir__tally *t = &c->tally;
+        /* [Q2] pairs with [Q1]. */
+#define SUM(name) sums->name += weir__load(&t->name, acquire);
+        WEIR__TALLY_MAP(SUM)
+#undef SUM
+        if (frozen) {
+            sums->handled -= weir__load(&t->handled, relaxed);
+            sums->handled += weir__load(&c->frozen_handled, relaxed);
+            sums->dead -= weir__load(&t->dead, relaxed);
+            sums->dead += weir__load(&c->frozen_dead, relaxed);
+        }
+    }
+    weir__signals_sum(engine, sums);
+}
+
+static uint64_t done_of(const weir__sums *s)
+{
+    return s->refused_full + s->refused_stopping + s->refused_unknown + s->refused_other +
+           s->dropped_newest + s->dropped_oldest + s->handled + s->dead + s->left + s->hooks_done;
+}
+
+static bool is_quiet(weir_engine *engine)
+{
+    weir__sums first;
+    weir__sums second;
+    weir__engine_sums(engine, &first);
+    weir__fence(seq_cst);
+    weir__engine_sums(engine, &second);
+    return done_of(&first) == second.attempted + second.hooks_due;
+}
+
+/* Until `holds` or the deadline; woken by every thread that runs out of work. */
+static bool wait_for(weir_engine *engine, bool (*holds)(weir_engine *), weir_ns deadline)
+{
+    for (;;) {
+        const uint32_t seen = weir__load(&engine->progress, seq_cst);
+        if (holds(engine)) {
+            return true;
+        }
+        if (!weir__wait_until(&engine->progress, seen, deadline)) {
+            return holds(engine);
+        }
+    }
+}
+
+static bool all_ended(weir_engine *engine)
+{
+    weir__mutex_lock(&engine->registry.lock);
+    const bool ended = engine->registry.needing == 0;
+    weir__mutex_unlock(&engine->registry.lock);
+    return ended;
+}
+
+static void set_phase(weir_engine *engine, weir__phase phase)
+{
+    weir__store(&engine->phase, phase, seq_cst);
+    weir__barrier_heavy();
+}
+
+/* Everybody who sleeps somewhere looks at the phase. */
+static void wake_everyone(weir_engine *engine)
+{
+    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    weir__futex_wake(&engine->phase, INT32_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__thread_wake(weir__load(&engine->threads[i], acquire));
+    }
+    weir__room_wake_all(engine);
+}
+
+/* Every processor that has a hook, a family or a stop under way is ended in a turn of its own. */
+static void end_processors(weir_engine *engine)
+{
+    weir__registry *registry = &engine->registry;
+    weir__mutex_lock(&registry->lock);
+    for (uint32_t i = 0; i < registry->used && registry->needing > 0; i++) {
+        weir__processor *chunk =
+            weir__load(&registry->chunks[i / WEIR__CHUNK_SLOTS], relaxed);
+        weir__processor *processor = &chunk[i % WEIR__CHUNK_SLOTS];
+        const weir__processor_cold *cold = weir__processor_cold_of(processor);
+        if (weir__load(&processor->id, relaxed) != 0 && processor->needs_final &&
+            (cold == NULL || cold->parent == NULL)) {
+            weir__stop_family(engine, processor);
+        }
+    }
+    weir__mutex_unlock(&registry->lock);
+}
+
+/* External threads never leave by themselves: the phase is all they need. */
+static bool all_left(weir_engine *engine)
+{
+    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        const uint32_t state = weir__load(&thread->state, acquire);
+        if (thread->options.external ? weir__load(&thread->turning, acquire) != 0
+                                     : state != WEIR__THREAD_LEFT && state != WEIR__THREAD_JOINED &&
+                                           state != WEIR__THREAD_NEW) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool weir__shutdown_join(weir_engine *engine, weir_ns deadline)
+{
+    bool left;
+    for (;;) {
+        const uint32_t seen = weir__load(&engine->threads_out, seq_cst);
+        left = all_left(engine);
+        if (left || !weir__wait_until(&engine->threads_out, seen, deadline)) {
+            break;
+        }
+    }
+    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        if (weir__load(&thread->state, acquire) == WEIR__THREAD_LEFT) {
+            weir__os_thread_join(&thread->os);
+            weir__store(&thread->state, WEIR__THREAD_JOINED, release);
+        }
+    }
+    return left;
+}
+
+static void write_report(weir_engine *engine)
+{
+    weir__sums s;
+    weir__engine_sums(engine, &s);
+    weir_stop_report *report = &engine->stop_report;
+    report->struct_size = sizeof(*report);
+    report->accepted = s.attempted - s.refused_full - s.refused_stopping - s.refused_unknown -
+                       s.refused_other;
+    report->handled = s.handled;
+    report->dropped = s.dropped_newest + s.dropped_oldest;
+    report->dead = s.dead;
+    report->left = report->accepted - report->handled - report->dropped - report->dead;
+    engine->stop_status = report->left > 0 ? WEIR_TIMEOUT : WEIR_OK;
+    if (report->left > 0) {
+        char left[24];
+        snprintf(left, sizeof(left), "%llu", (unsigned long long)report->left);
+        const weir_log_field field = { "left", left };
+        weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, WEIR_TIMEOUT, "engine",
+                      "its stop left events unhandled", &field, 1);
+    }
+}
+
+bool weir__shutdown_claim(weir_engine *engine)
+{
+    uint32_t none = 0;
+    return weir__cas(&engine->stop_done, &none, 1, seq_cst, relaxed);
+}
+
+void weir__shutdown(weir_engine *engine, weir_ns timeout)
+{
+    const weir_ns deadline = weir__deadline(timeout, TIMEOUT_DEFAULT);
+    weir__mutex_lock(&engine->start_lock); /* a start that is under way ends first */
+    if (weir__engine_phase(engine) > WEIR__STOPPING) {
+        weir__mutex_unlock(&engine->start_lock);
+        return; /* it failed, and has stopped everything */
+    }
+    const bool started = weir__engine_phase(engine) != WEIR__CREATED;
+    set_phase(engine, WEIR__STOPPING);
+    weir__mutex_unlock(&engine->start_lock);
+    weir__room_wake_all(engine);
+    bool drained = started ? wait_for(engine, is_quiet, deadline) : is_quiet(engine);
+    if (drained && started) {
+        set_phase(engine, WEIR__CLOSING);
+        end_processors(engine);
+        drained = wait_for(engine, all_ended, deadline);
+    }
+    if (drained) {
+        set_phase(engine, WEIR__EXITING);
+        wake_everyone(engine);
+        weir__shutdown_join(engine, WEIR_FOREVER);
+    } else {
+        set_phase(engine, WEIR__ABANDONED);
+        wake_everyone(engine);
+        weir__shutdown_join(engine, weir__deadline(JOIN_GRACE, 0));
+        weir__freeze_engine(engine);
+    }
+    write_report(engine);
+    /* [T3] pairs with [T4]: the report. */
+    weir__store(&engine->stop_done, 2, seq_cst);
+    weir__futex_wake(&engine->stop_done, INT32_MAX);
+}
+
+void weir__shutdown_failed_start(weir_engine *engine)
+{
+    weir__shutdown_claim(engine);
+    set_phase(engine, WEIR__EXITING);
+    wake_everyone(engine);
+    weir__shutdown_join(engine, WEIR_FOREVER);
+    weir__bury_all(engine);
+    write_report(engine);
+    weir__store(&engine->stop_done, 2, seq_cst);
+    weir__futex_wake(&engine->stop_done, INT32_MAX);
+}

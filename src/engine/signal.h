@@ -1,0 +1,23 @@
+/*
+ * engine/signal.h - posting from signal handlers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_SIGNAL_H
+#define WEIR_ENGINE_SIGNAL_H
+
+#include "engine/engine.h"
+
+/* An envelope of a ring was taken from its mailbox: it is free again. */
+void weir__signal_give_back(weir__envelope *envelope);
+
+/* True if no signal handler is in the middle of a post. registry.lock held. */
+bool weir__signals_quiet(weir_engine *engine);
+
+/* Adds what rings attempted and were refused. */
+void weir__signals_sum(weir_engine *engine, weir__sums *sums);
+
+/* No thread runs, and no signal handler may any more. */
+void weir__signals_close(weir_engine *engine);
+
+#endif /* WEIR_ENGINE_SIGNAL_H */

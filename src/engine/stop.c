@@ -1,0 +1,309 @@
+/*
+ * engine/stop.c - the stop of one processor: begin, wait, answer, expire.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/stop.h"
+
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "engine/freeze.h"
+#include "engine/keeper.h"
+#include "engine/life.h"
+#include "sync/futex.h"
+
+#define TIMEOUT_DEFAULT (30 * WEIR_S)
+
+weir__processor_cold *weir__processor_cold_make(weir_engine *engine, weir__processor *processor)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    if (cold == NULL) {
+        cold = weir__allocate(&engine->allocator, sizeof(*cold));
+        if (cold != NULL) {
+            /* [K1]. */
+            weir__store(&processor->cold, cold, release);
+        }
+    }
+    return cold;
+}
+
+void weir__processor_needs_final(weir_engine *engine, weir__processor *processor)
+{
+    if (!processor->needs_final) {
+        processor->needs_final = true;
+        engine->registry.needing++;
+    }
+}
+
+void weir__stop_release(weir_engine *engine, weir__stop *stop)
+{
+    WEIR_ASSERT(stop->references > 0);
+    if (--stop->references == 0) {
+        if (stop->above != NULL) {
+            weir__stop_release(engine, stop->above);
+        }
+        weir__release(&engine->allocator, stop, sizeof(*stop));
+    }
+}
+
+void weir__stop_answer(weir__stop *stop, weir_status status)
+{
+    if (weir__load(&stop->done, relaxed) != 0) {
+        return;
+    }
+    weir_stop_report *report = &stop->report;
+    stop->status = report->left > 0 ? WEIR_TIMEOUT : status;
+    if (stop->above != NULL && weir__load(&stop->above->done, relaxed) == 0) {
+        weir_stop_report *above = &stop->above->report;
+        above->accepted += report->accepted;
+        above->handled += report->handled;
+        above->dropped += report->dropped;
+        above->dead += report->dead;
+        above->left += report->left;
+    }
+    /* [T1] pairs with [T2]: the answer. */
+    weir__store(&stop->done, 1, release);
+    weir__futex_wake(&stop->done, INT32_MAX);
+}
+
+void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t left)
+{
+    if (weir__load(&stop->done, relaxed) != 0) {
+        return;
+    }
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir_stop_report *report = &stop->report;
+    const bool frozen = weir__load(&((weir__processor_cold *)(uintptr_t)cold)->frozen, acquire) != 0;
+    weir__processor_cold *c = (weir__processor_cold *)(uintptr_t)cold;
+    const uint64_t handled =
+        frozen ? weir__load(&c->frozen_handled, relaxed) : weir__cell_read(&processor->handled);
+    const uint64_t dead =
+        frozen ? weir__load(&c->frozen_dead, relaxed) : weir__cell_read(&processor->dead);
+    const uint64_t dropped =
+        weir__load(&c->dropped_newest, relaxed) + weir__load(&c->dropped_oldest, relaxed);
+    report->handled += handled;
+    report->dead += dead;
+    report->dropped += dropped;
+    report->left += left;
+    report->accepted += handled + dead + dropped + left;
+}
+
+bool weir__stop_close(weir_engine *engine, weir__processor *processor)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const bool ending = cold->stop != NULL || weir__engine_phase(engine) >= WEIR__CLOSING;
+    if (!ending || cold->first_child != NULL) {
+        return false;
+    }
+    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
+    if (cold->stop != NULL && weir__mailbox_count(word) > 0) {
+        char name[96];
+        char component[112];
+        char waiting[16];
+        weir__processor_text(processor, name, sizeof(name));
+        snprintf(component, sizeof(component), "processor %s", name);
+        snprintf(waiting, sizeof(waiting), "%u", weir__mailbox_count(word));
+        const weir_log_field field = { "waiting", waiting };
+        weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_OK, component,
+                      "stopping: events wait and are handled first", &field, 1);
+    }
+    return weir__mailbox_close(&processor->mailbox);
+}
+
+/* A family in the order in which it ends: children before their parents. */
+static weir__processor *deepest(weir__processor *at)
+{
+    for (;;) {
+        const weir__processor_cold *cold = weir__processor_cold_of(at);
+        if (cold == NULL || cold->first_child == NULL) {
+            return at;
+        }
+        at = cold->first_child;
+    }
+}
+
+static weir__processor *next_to_end(weir__processor *at, const weir__processor *root)
+{
+    if (at == root) {
+        return NULL;
+    }
+    const weir__processor_cold *cold = weir__processor_cold_of(at);
+    return cold->next_sibling != NULL ? deepest(cold->next_sibling) : cold->parent;
+}
+
+static weir__stop *new_stop(weir_engine *engine, const weir__processor *processor,
+                            weir_ns deadline)
+{
+    weir__stop *stop = weir__allocate(&engine->allocator, sizeof(*stop));
+    if (stop != NULL) {
+        stop->deadline = deadline;
+        stop->processor.id = weir__load(&((weir__processor *)(uintptr_t)processor)->id, relaxed);
+        stop->report.struct_size = sizeof(stop->report);
+        stop->references = 1; /* the processor's */
+    }
+    return stop;
+}
+
+/* One stop for this processor, if it has none. */
+static weir__stop *stop_of(weir_engine *engine, weir__processor *processor, weir_ns deadline)
+{
+    weir__processor_cold *cold = weir__processor_cold_make(engine, processor);
+    if (cold == NULL) {
+        return NULL;
+    }
+    if (cold->stop == NULL) {
+        cold->stop = new_stop(engine, processor, deadline);
+        if (cold->stop != NULL) {
+            weir__processor_needs_final(engine, processor);
+        }
+    }
+    return cold->stop;
+}
+
+/* Every member below gets a stop, which adds itself to the one above when it is answered. */
+static weir_status prepare_family(weir_engine *engine, weir__processor *root, weir_ns deadline)
+{
+    weir__stop *top = stop_of(engine, root, deadline);
+    for (weir__processor *p = deepest(root); p != root && top != NULL;
+         p = next_to_end(p, root)) {
+        weir__stop *stop = stop_of(engine, p, deadline);
+        if (stop == NULL) {
+            return WEIR_E_NOMEM;
+        }
+        if (stop->above == NULL) {
+            stop->above = top;
+            top->references++;
+        }
+    }
+    return top != NULL ? WEIR_OK : WEIR_E_NOMEM;
+}
+
+/* Leaves close at once; the others when their last child has ended. A pushed processor belongs to
+ * its thread, but cannot vanish: unregistering needs the lock that we hold. */
+void weir__stop_family(weir_engine *engine, weir__processor *root)
+{
+    for (weir__processor *p = deepest(root); p != NULL; p = next_to_end(p, root)) {
+        const weir__processor_cold *cold = weir__processor_cold_of(p);
+        const bool push =
+            cold != NULL ? weir__stop_close(engine, p) : weir__mailbox_close(&p->mailbox);
+        if (push) {
+            weir__dispatcher_push(p->dispatcher, p);
+        }
+    }
+}
+
+static void freeze_family(weir_engine *engine, weir__processor *root)
+{
+    for (weir__processor *p = deepest(root); p != NULL; p = next_to_end(p, root)) {
+        weir__processor_cold *cold = weir__processor_cold_of(p);
+        if (weir__load(&cold->frozen, relaxed) == 0) {
+            const uint32_t left = weir__freeze_processor(engine, p);
+            weir__stop_add(cold->stop, p, left);
+        }
+        weir__stop_answer(cold->stop, WEIR_TIMEOUT);
+        if (weir__mailbox_close(&p->mailbox)) {
+            weir__dispatcher_push(p->dispatcher, p);
+        }
+    }
+}
+
+void weir__stop_expire(weir_engine *engine, weir__stop *stop)
+{
+    weir__processor *root = weir__registry_find(&engine->registry, stop->processor);
+    if (weir__load(&stop->done, relaxed) != 0 || root == NULL) {
+        return; /* answered, or about to be: unregistering answers */
+    }
+    freeze_family(engine, root);
+    char name[96];
+    char component[112];
+    char left[24];
+    weir__processor_text(root, name, sizeof(name));
+    snprintf(component, sizeof(component), "processor %s", name);
+    snprintf(left, sizeof(left), "%llu", (unsigned long long)stop->report.left);
+    const weir_log_field field = { "left", left };
+    weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, WEIR_TIMEOUT, component,
+                  "its stop ran out of time; what is left is not handled", &field, 1);
+}
+
+/* registry.lock held. *out is referenced for the caller. */
+static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns timeout,
+                         weir__stop **out)
+{
+    weir__processor *processor = weir__registry_find(&engine->registry, handle);
+    if (processor == NULL) {
+        return WEIR_UNKNOWN;
+    }
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const bool begun = cold != NULL && cold->stop != NULL;
+    if (!begun) {
+        const weir_status status =
+            prepare_family(engine, processor, weir__deadline(timeout, TIMEOUT_DEFAULT));
+        if (status != WEIR_OK) {
+            return status;
+        }
+        weir__stop_family(engine, processor);
+    }
+    *out = weir__processor_cold_of(processor)->stop;
+    (*out)->references++;
+    if (weir__engine_phase(engine) == WEIR__CREATED) {
+        weir__stop_expire(engine, *out); /* nobody is there to drain it */
+    }
+    return begun ? WEIR_ALREADY : WEIR_OK;
+}
+
+weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, weir_ns timeout,
+                                weir_stop_report *report)
+{
+    weir__stop *stop = NULL;
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    if (weir__context_in_handler()) {
+        return WEIR_E_BLOCKING;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    weir_status status = begin(engine, processor, timeout, &stop);
+    weir__mutex_unlock(&engine->registry.lock);
+    if (stop == NULL) {
+        return status;
+    }
+    /* [T2] pairs with [T1]. Ends at the deadline at the latest: expiring answers. */
+    while (weir__load(&stop->done, acquire) == 0) {
+        if (!weir__wait_until(&stop->done, 0, stop->deadline)) {
+            weir__mutex_lock(&engine->registry.lock);
+            weir__stop_expire(engine, stop);
+            weir__mutex_unlock(&engine->registry.lock);
+        }
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    status = stop->status;
+    if (report != NULL) {
+        weir__struct_fill(report, &stop->report, sizeof(stop->report));
+    }
+    weir__stop_release(engine, stop);
+    weir__mutex_unlock(&engine->registry.lock);
+    return status;
+}
+
+weir_status weir_processor_stop_async(weir_engine *engine, weir_processor processor,
+                                      weir_ns timeout)
+{
+    weir__stop *stop = NULL;
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    weir_status status = weir__keeper_need(engine);
+    if (status == WEIR_OK) {
+        status = begin(engine, processor, timeout, &stop);
+    }
+    if (stop != NULL && status == WEIR_OK) {
+        weir__keeper_watch(engine, stop);
+    } else if (stop != NULL) {
+        weir__stop_release(engine, stop);
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    return status;
+}

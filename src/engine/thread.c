@@ -1,0 +1,471 @@
+/*
+ * engine/thread.c - making threads and the dispatchers they serve, starting and ending them.
+ *
+ * Threads and dispatchers stay in their tables as long as the engine lives: others may hold pointers
+ * to them at any time. What a dedicated processor leaves behind, a thread that has left and the
+ * dispatcher only it served, is used again by the next one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/thread.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "engine/duty.h"
+#include "engine/engine.h"
+#include "engine/options.h"
+#include "sync/futex.h"
+
+/* ---- dispatchers ---- */
+
+/* registry.lock held. The dispatcher of that name, made if missing. */
+static weir__dispatcher *dispatcher_make(weir_engine *engine, const char *name)
+{
+    const uint32_t count = weir__load(&engine->dispatcher_count, relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(engine->dispatchers[i]->name, name) == 0) {
+            return engine->dispatchers[i];
+        }
+    }
+    if (count == WEIR__DISPATCHERS_MAX) {
+        return NULL;
+    }
+    weir__dispatcher *dispatcher = weir__allocate(&engine->allocator, sizeof(*dispatcher));
+    if (dispatcher == NULL) {
+        return NULL;
+    }
+    if (!weir__copy_text(&engine->allocator, name, &dispatcher->name)) {
+        weir__release(&engine->allocator, dispatcher, sizeof(*dispatcher));
+        return NULL;
+    }
+    const weir_engine_options *options = &engine->options;
+    dispatcher->engine = engine;
+    dispatcher->index = count;
+    dispatcher->backoff = (weir__backoff_plan){ options->backoff_base, options->backoff_max,
+                                                options->backoff_multiplier,
+                                                options->backoff_jitter };
+    engine->dispatchers[count] = dispatcher;
+    /* [V1] pairs with every acquire of the count: the entry is complete. */
+    weir__store(&engine->dispatcher_count, count + 1, release);
+    return dispatcher;
+}
+
+void weir__dispatchers_free(weir_engine *engine)
+{
+    const uint32_t count = weir__load(&engine->dispatcher_count, relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__release_text(&engine->allocator, engine->dispatchers[i]->name);
+        weir__release(&engine->allocator, engine->dispatchers[i], sizeof(weir__dispatcher));
+    }
+}
+
+/* ---- making ---- */
+
+void weir__thread_free(weir__thread *thread)
+{
+    const weir_allocator *allocator = &thread->engine->allocator;
+    if (thread->doorbell >= 0) {
+        weir__doorbell_close(thread->doorbell);
+    }
+    weir__release(allocator, thread->servings, thread->serving_count * sizeof(weir__serving));
+    weir__release(allocator, thread->cores, thread->options.core_count * sizeof(int32_t));
+    weir__release_text(allocator, thread->name);
+    weir__release(allocator, thread, sizeof(*thread));
+}
+
+static uint32_t names_count(const char *const *names)
+{
+    uint32_t count = 0;
+    while (names[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static weir_status copy_options(weir__thread *thread, const weir_thread_options *options,
+                                weir_error *error)
+{
+    const weir_allocator *allocator = &thread->engine->allocator;
+    char name[32];
+    snprintf(name, sizeof(name), "weir-%u", thread->index);
+    thread->options = *options;
+    thread->serving_count = names_count(options->dispatchers);
+    thread->servings =
+        weir__allocate(allocator, thread->serving_count * sizeof(*thread->servings));
+    if (thread->servings == NULL ||
+        !weir__copy_text(allocator, options->name != NULL ? options->name : name, &thread->name)) {
+        return weir__error_memory(error, "weir_thread_add");
+    }
+    if (options->core_count > 0) {
+        thread->cores = weir__allocate(allocator, options->core_count * sizeof(int32_t));
+        if (thread->cores == NULL) {
+            thread->options.core_count = 0;
+            return weir__error_memory(error, "weir_thread_add");
+        }
+        memcpy(thread->cores, options->cores, options->core_count * sizeof(int32_t));
+    }
+    if (options->external) {
+        thread->doorbell = weir__doorbell_open();
+        if (thread->doorbell < 0) {
+            return weir__error_system(error, -thread->doorbell, "weir_thread_add",
+                                      "no event descriptor could be had");
+        }
+    }
+    return WEIR_OK;
+}
+
+static weir_status find_dispatchers(weir__thread *thread, const char *const *names,
+                                    weir_error *error)
+{
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        thread->servings[i].dispatcher = dispatcher_make(thread->engine, names[i]);
+        if (thread->servings[i].dispatcher == NULL) {
+            return weir__error_memory(error, "weir_thread_add");
+        }
+    }
+    return WEIR_OK;
+}
+
+static void serve(weir__thread *thread)
+{
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
+        weir__add(&dispatcher->threads, 1, seq_cst);
+        if (thread->options.external) {
+            weir__add(&dispatcher->threads_external, 1, seq_cst);
+        }
+    }
+}
+
+static void serve_no_more(weir__thread *thread)
+{
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
+        weir__sub(&dispatcher->threads, 1, seq_cst);
+        if (thread->options.external) {
+            weir__sub(&dispatcher->threads_external, 1, seq_cst);
+        }
+    }
+}
+
+/* The list of contexts only grows; a thread's own is in it from its making on. */
+static void enlist_context(weir_engine *engine, weir__context *context)
+{
+    weir__context *first = weir__load(&engine->contexts, relaxed);
+    do {
+        weir__store(&context->next, first, relaxed);
+        /* [X3]. */
+    } while (!weir__cas(&engine->contexts, &first, context, acq_rel, relaxed));
+}
+
+weir__thread *weir__thread_by_name(weir_engine *engine, const char *name)
+{
+    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        if (weir__load(&thread->state, acquire) < WEIR__THREAD_LEFT &&
+            strcmp(thread->name, name) == 0) {
+            return thread;
+        }
+    }
+    return NULL;
+}
+
+weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options *options,
+                                  weir_error *error)
+{
+    const uint32_t index = weir__load(&engine->thread_count, relaxed);
+    if (index == WEIR__THREADS_MAX) {
+        weir__error_at(error, WEIR_E_LIMIT, "weir_thread_add", "there are %u threads, the limit",
+                       WEIR__THREADS_MAX);
+        return NULL;
+    }
+    if (options->name != NULL && weir__thread_by_name(engine, options->name) != NULL) {
+        weir__error_at(error, WEIR_E_TAKEN, "weir_thread_options.name",
+                       "is \"%.100s\", which is taken", options->name);
+        return NULL;
+    }
+    weir__thread *thread = weir__allocate(&engine->allocator, sizeof(*thread));
+    if (thread == NULL) {
+        weir__error_memory(error, "weir_thread_add");
+        return NULL;
+    }
+    thread->engine = engine;
+    thread->index = index;
+    thread->doorbell = -1;
+    thread->id = (engine->serial << 32) | (index + 1);
+    thread->context.engine = engine;
+    thread->context.thread = thread;
+    thread->backoff.random = weir__random_seed() + index;
+    weir__store(&thread->context.in_use, 1, relaxed);
+    weir__idle_open(&thread->idle, options->idle, options->idle_spin_max, options->idle_sleep);
+    if (copy_options(thread, options, error) != WEIR_OK ||
+        find_dispatchers(thread, options->dispatchers, error) != WEIR_OK) {
+        weir__thread_free(thread);
+        return NULL;
+    }
+    thread->options.cores = thread->cores;
+    thread->options.name = thread->name;
+    thread->options.dispatchers = NULL;
+    serve(thread);
+    enlist_context(engine, &thread->context);
+    weir__store(&engine->threads[index], thread, release);
+    weir__store(&engine->thread_count, index + 1, release);
+    return thread;
+}
+
+void weir__thread_withdraw(weir__thread *thread)
+{
+    if (weir__load(&thread->state, acquire) != WEIR__THREAD_NEW && !thread->options.external) {
+        weir__store(&thread->leave, 1, seq_cst);
+        weir__thread_wake(thread);
+        weir__os_thread_join(&thread->os);
+    }
+    serve_no_more(thread);
+    weir__store(&thread->state, WEIR__THREAD_JOINED, release);
+}
+
+/* ---- running ---- */
+
+/* Name, cores, priority: by the thread itself, so that they are in force from its first step on. */
+static bool settle_in(weir__thread *thread)
+{
+    weir_engine *engine = thread->engine;
+    const weir_thread_options *options = &thread->options;
+    char component[96];
+    char number[16];
+    weir__os_thread_name(thread->name);
+    weir__store(&thread->system_id, (uint32_t)weir__os_thread_id(), relaxed);
+    snprintf(component, sizeof(component), "thread %.80s", thread->name);
+    if (options->core_count > 0) {
+        const int failure = weir__os_thread_pin(thread->cores, options->core_count);
+        snprintf(number, sizeof(number), "%d", (int)thread->cores[0]);
+        const weir_log_field field = { "core", number };
+        if (failure != 0 && options->core_required) {
+            weir__error_system(&thread->start_error, failure, component,
+                               "core %d is required and cannot be had: it does not exist, or this "
+                               "process may not use it",
+                               (int)thread->cores[0]);
+            return false;
+        }
+        if (failure != 0) {
+            thread->options.core_count = 0;
+            weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_E_SYSTEM, component,
+                          "the core cannot be had; the thread runs unpinned", &field, 1);
+        }
+    }
+    const int failure = weir__os_thread_priority(options->priority, options->priority_value);
+    if (failure != 0) {
+        snprintf(number, sizeof(number), "%d", (int)options->priority_value);
+        const weir_log_field field = { "priority", number };
+        weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_E_SYSTEM, component,
+                      "the system refused its priority", &field, 1);
+    }
+    if (!weir__context_attach(&thread->context)) {
+        weir__error_memory(&thread->start_error, component);
+        return false;
+    }
+    return true;
+}
+
+static void report(weir__thread *thread, weir__thread_state state)
+{
+    weir_engine *engine = thread->engine;
+    /* [V2] pairs with [V3]: start_error. */
+    weir__store(&thread->state, state, release);
+    weir__add(&engine->threads_ready, 1, seq_cst);
+    weir__futex_wake(&engine->threads_ready, INT32_MAX);
+}
+
+static void run(void *argument)
+{
+    weir__thread *thread = argument;
+    weir_engine *engine = thread->engine;
+    const bool settled = settle_in(thread);
+    report(thread, settled ? WEIR__THREAD_READY : WEIR__THREAD_FAILED);
+    if (settled) {
+        while (weir__engine_phase(engine) == WEIR__CREATED &&
+               weir__load(&thread->leave, acquire) == 0) {
+            weir__futex_wait(&engine->phase, WEIR__CREATED, WEIR_FOREVER);
+        }
+        weir__context_handler_begin(); /* whatever runs here is a handler or a hook */
+        weir__duty_run(thread);
+        weir__context_handler_end();
+        weir__context_detach(&thread->context);
+    }
+    weir__store(&thread->system_id, 0, relaxed);
+    weir__store(&thread->state, WEIR__THREAD_LEFT, seq_cst);
+    weir__add(&engine->threads_out, 1, seq_cst);
+    weir__futex_wake(&engine->threads_out, INT32_MAX);
+}
+
+weir_status weir__thread_start(weir__thread *thread, weir_error *error)
+{
+    if (thread->options.external) {
+        /* Asleep until somebody rings. */
+        weir__store(&thread->parked, 1, relaxed);
+        if (!weir__duty_park(thread)) {
+            weir__doorbell_ring(thread->doorbell);
+        }
+        weir__store(&thread->state, WEIR__THREAD_READY, release);
+        return WEIR_OK;
+    }
+    thread->start_error = (weir_error)WEIR_ERROR_INIT;
+    weir__store(&thread->state, WEIR__THREAD_STARTED, release);
+    const int failure = weir__os_thread_start(&thread->os, run, thread);
+    if (failure != 0) {
+        weir__store(&thread->state, WEIR__THREAD_NEW, release);
+        char component[96];
+        snprintf(component, sizeof(component), "thread %.80s", thread->name);
+        return weir__error_system(error, failure, component, "the thread could not be started");
+    }
+    return WEIR_OK;
+}
+
+weir_status weir__thread_await(weir__thread *thread, weir_error *error)
+{
+    weir_engine *engine = thread->engine;
+    for (;;) {
+        const uint32_t seen = weir__load(&engine->threads_ready, seq_cst);
+        /* [V3] pairs with [V2]. */
+        const uint32_t state = weir__load(&thread->state, acquire);
+        if (state != WEIR__THREAD_STARTED) {
+            break;
+        }
+        weir__futex_wait(&engine->threads_ready, seen, WEIR_FOREVER);
+    }
+    if (thread->start_error.status == WEIR_OK) {
+        return WEIR_OK;
+    }
+    if (error != NULL && error->status == WEIR_OK) {
+        const size_t size = error->struct_size;
+        *error = thread->start_error;
+        error->struct_size = size;
+    }
+    return thread->start_error.status;
+}
+
+void weir__thread_wake(weir__thread *thread)
+{
+    weir__store(&thread->wake, 1, seq_cst);
+    if (thread->options.external) {
+        weir__doorbell_ring(thread->doorbell);
+    } else {
+        weir__futex_wake(&thread->wake, 1);
+    }
+}
+
+weir__thread *weir__thread_of(weir_engine *engine, weir_thread handle)
+{
+    const uint32_t place = (uint32_t)handle.id;
+    if (place == 0 || place > weir__load(&engine->thread_count, acquire)) {
+        return NULL;
+    }
+    weir__thread *thread = weir__load(&engine->threads[place - 1], acquire);
+    return thread->id == handle.id && weir__load(&thread->state, acquire) != WEIR__THREAD_JOINED
+               ? thread
+               : NULL;
+}
+
+/* ---- the public face ---- */
+
+weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *options,
+                            weir_error *error)
+{
+    const weir_thread none = { 0 };
+    weir_thread_options checked;
+    if (weir__error_is_set(error)) {
+        return none;
+    }
+    if (!weir__engine_usable(engine)) {
+        weir__error_at(error, WEIR_E_INVALID, "weir_thread_add.engine", "is no usable engine");
+        return none;
+    }
+    if (weir__options_thread(options, &checked, error) != WEIR_OK) {
+        return none;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    weir__thread *thread = NULL;
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase >= WEIR__STOPPING) {
+        weir__error_at(error, WEIR_E_INVALID, "weir_thread_add",
+                       "the engine is stopping or stopped");
+    } else {
+        thread = weir__thread_create(engine, &checked, error);
+    }
+    weir_status status = thread != NULL ? WEIR_OK : WEIR_E_INVALID;
+    if (thread != NULL && phase != WEIR__CREATED) {
+        status = weir__thread_start(thread, error);
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    if (status == WEIR_OK && phase != WEIR__CREATED) {
+        status = weir__thread_await(thread, error);
+    }
+    if (status != WEIR_OK && thread != NULL) {
+        weir__mutex_lock(&engine->registry.lock);
+        weir__thread_withdraw(thread);
+        weir__mutex_unlock(&engine->registry.lock);
+    }
+    return status == WEIR_OK ? (weir_thread){ thread->id } : none;
+}
+
+weir_thread weir_thread_find(weir_engine *engine, const char *name)
+{
+    if (!weir__engine_usable(engine) || name == NULL) {
+        return (weir_thread){ 0 };
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    const weir__thread *thread = weir__thread_by_name(engine, name);
+    const weir_thread found = { thread != NULL ? thread->id : 0 };
+    weir__mutex_unlock(&engine->registry.lock);
+    return found;
+}
+
+weir_status weir_dispatcher_tune(weir_engine *engine, const weir_dispatcher_options *options,
+                                 weir_error *error)
+{
+    weir_dispatcher_options o;
+    if (weir__error_is_set(error)) {
+        return error->status;
+    }
+    if (!weir__engine_usable(engine)) {
+        return weir__error_at(error, WEIR_E_INVALID, "weir_dispatcher_tune.engine",
+                              "is no usable engine");
+    }
+    weir_status status = weir__options_dispatcher(options, &o, error);
+    if (status != WEIR_OK) {
+        return status;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    weir__dispatcher *d = weir__dispatcher_find(engine, o.name);
+    char names[160];
+    weir__dispatcher_names(engine, names, sizeof(names));
+    if (d == NULL) {
+        status = weir__error_at(error, WEIR_E_INVALID, "weir_dispatcher_options.name",
+                                "is \"%.60s\", which no thread serves; valid: %s", o.name,
+                                names[0] != '\0' ? names : "none yet, add a thread first");
+    } else if (weir__engine_phase(engine) != WEIR__CREATED) {
+        status = weir__error_at(error, WEIR_E_INVALID, "weir_dispatcher_tune",
+                                "the engine is started: tune before");
+    } else {
+        weir__backoff_plan plan = d->backoff;
+        plan.base = o.backoff_base != 0 ? o.backoff_base : plan.base;
+        plan.max = o.backoff_max != 0 ? o.backoff_max : plan.max;
+        plan.multiplier = o.backoff_multiplier != 0 ? o.backoff_multiplier : plan.multiplier;
+        if (plan.base >= plan.max) {
+            status = weir__error_at(error, WEIR_E_INVALID, "weir_dispatcher_options.backoff_base",
+                                    "is %lld ns, must be less than backoff_max (%lld ns)",
+                                    (long long)plan.base, (long long)plan.max);
+        } else {
+            d->backoff = plan;
+            d->fair = o.fair;
+            d->batch_max = o.batch_max;
+        }
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    return status;
+}

@@ -1,0 +1,96 @@
+/*
+ * engine/thread.h - a thread: the dispatchers it serves, its duty cycle, how it idles.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_THREAD_H
+#define WEIR_ENGINE_THREAD_H
+
+#include "engine/context.h"
+#include "engine/dispatcher.h"
+#include "engine/idle.h"
+#include "sync/thread.h"
+#include "weir/counters.h"
+
+#define WEIR__THREAD_DISPATCHERS_MAX 64u
+
+/* What a thread knows of one dispatcher it serves. Cells: written by the thread. */
+typedef struct weir__serving {
+    weir__dispatcher *dispatcher;
+    weir__atomic_u64 wait_number; /* fair: since when it waits here; 0: it does not. Under the
+                                     dispatcher's lock, except that its thread clears it */
+    weir__cell handled, turns, try_locks, try_locks_failed, backoffs, backoff_ns, rounds, wakeups,
+        wakeups_found;
+} weir__serving;
+
+/* A hosted service: do_work once a duty cycle; returns how much it did. (Their issue fills this.) */
+typedef struct weir__service {
+    int32_t (*do_work)(void *state);
+    void *state;
+    struct weir__service *next;
+} weir__service;
+
+typedef struct weir__thread {
+    weir__context context;
+
+    /* The waker's side. */
+    _Alignas(64) weir__atomic_u32 wake; /* a futex: 0 asleep or about to be, 1 get up */
+    weir__atomic_u32 busy;              /* inside a turn: its thread writes, fair takers read */
+    weir__atomic_u32 leave;             /* its dedicated processor is gone */
+
+    /* Its own. */
+    _Alignas(64) weir_engine *engine;
+    uint64_t id;
+    uint32_t index;
+    uint32_t serving_count;
+    uint32_t next_place; /* round-robin: where the next round begins */
+    uint32_t events_left; /* external: how many more events this run_once may handle */
+    bool searching;
+    bool woken; /* since the last work: the next work found counts for wakeups_found */
+    weir__idle idle;
+    weir__backoff backoff;
+    weir__service *services;
+    weir__serving *servings;
+    weir__cell turns, rounds, rounds_idle, parks, backoffs;
+    weir__cell first_work, last_work; /* times */
+
+    /* Control. */
+    char *name;
+    weir_thread_options options; /* its strings and arrays are copies */
+    int32_t *cores;
+    weir__os_thread os;
+    weir__atomic_u32 system_id;
+    weir__atomic_u32 state; /* weir__thread_state */
+    weir_error start_error; /* written by the thread before it reports */
+
+    /* External ones. */
+    weir__atomic_u32 turning; /* somebody is inside run_once */
+    weir__atomic_u32 parked;  /* its bits are set: a waker rings */
+    int doorbell;
+} weir__thread;
+
+typedef enum weir__thread_state {
+    WEIR__THREAD_NEW,
+    WEIR__THREAD_STARTED, /* the OS thread exists (external: may be turned) */
+    WEIR__THREAD_READY,   /* it has reported: pinned, named */
+    WEIR__THREAD_FAILED,  /* it has reported: core_required could not be met */
+    WEIR__THREAD_LEFT,    /* its function is over; to be joined */
+    WEIR__THREAD_JOINED,
+} weir__thread_state;
+
+/* Control plane; registry.lock held. Makes and publishes it; does not start it. NULL: error set. */
+weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options *options,
+                                  weir_error *error);
+void weir__thread_free(weir__thread *thread);
+/* Takes back a thread that was just created and never started. registry.lock held. */
+void weir__thread_withdraw(weir__thread *thread);
+
+/* Starts the OS thread (external: nothing). */
+weir_status weir__thread_start(weir__thread *thread, weir_error *error);
+
+/* Gets it up, whatever it sleeps in. Async-signal-safe. */
+void weir__thread_wake(weir__thread *thread);
+
+weir__thread *weir__thread_of(weir_engine *engine, weir_thread handle);
+
+#endif /* WEIR_ENGINE_THREAD_H */

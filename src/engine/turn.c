@@ -1,0 +1,274 @@
+/*
+ * engine/turn.c - running a turn: init if due, events in order, idle or the end.
+ *
+ * Counting. Every event that was taken ends in exactly one cell: handled, dead or left. The
+ * processor's cell is written first; if a freeze is under way it decides which one (see
+ * engine/freeze.h); then the context's.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/turn.h"
+
+#include "base/assert.h"
+#include "engine/block.h"
+#include "engine/engine.h"
+#include "engine/life.h"
+#include "engine/freeze.h"
+#include "engine/hold.h"
+#include "engine/room.h"
+
+#define GAP_LOOKS 64
+
+/* What a turn keeps in registers. */
+typedef struct progress {
+    weir__cursor cursor;
+    uint32_t uncredited;      /* taken, and still counted in the mailbox's word */
+    uint32_t done;            /* taken in this turn */
+    weir__envelope_wide copy; /* evicting mailboxes hand out copies */
+} progress;
+
+/* The next event; NULL: none is there although one is claimed (a gap). */
+static weir__envelope *next_event(weir_turn *turn, progress *at)
+{
+    weir__mailbox *mailbox = &turn->processor->mailbox;
+    weir__envelope *event = NULL;
+    weir__envelope *spent = NULL;
+    for (int looks = 0; looks < GAP_LOOKS && event == NULL; looks++) {
+        if (looks > 0) {
+            weir__pause();
+        }
+        if (weir__unlikely(mailbox->evicting)) {
+            if (weir__mailbox_pop(mailbox, &at->copy, &spent) == WEIR__POP_EVENT) {
+                event = &at->copy.envelope;
+            }
+        } else {
+            event = weir__mailbox_take(mailbox, &at->cursor, &spent);
+        }
+    }
+    if (spent != NULL) {
+        weir__envelope_put(turn->context, spent);
+    }
+    return event;
+}
+
+static void open_event(weir_turn *turn, weir__envelope *envelope, weir_event *event)
+{
+    *event = (weir_event){
+        .type = envelope->type,
+        .data = envelope->payload.bytes,
+        .size = envelope->size,
+        .flags = envelope->flags & 0xffffu,
+        .from = { .sender = { weir__load(&envelope->pooled.link, relaxed) } },
+    };
+    if (weir__unlikely((envelope->flags & WEIR__ENVELOPE_BLOCK) != 0)) {
+        event->block = envelope->payload.shared.block;
+        event->data = envelope->payload.shared.data;
+    }
+    if (weir__unlikely((envelope->flags & WEIR__ENVELOPE_WIDE) != 0)) {
+        const weir__envelope_wide *wide = (const weir__envelope_wide *)(const void *)envelope;
+        event->flow = wide->flow;
+        event->from.ask = wide->ask;
+        event->tag = wide->tag;
+    }
+    turn->flow = event->flow;
+}
+
+/* The event's own reference to its block. */
+static void close_event(weir_turn *turn, const weir__envelope *envelope)
+{
+    if (weir__unlikely((envelope->flags & WEIR__ENVELOPE_BLOCK) != 0)) {
+        weir__block_release(turn->context, envelope->payload.shared.block);
+    }
+}
+
+/* Whether a status of a handler means that the event is handled, and what to say if not. */
+static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
+{
+    if (weir__likely(status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY)) {
+        return true;
+    }
+    if (status == WEIR_UNHANDLED) {
+        const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
+        if (cold != NULL && cold->unhandled != NULL) {
+            status = cold->unhandled(turn->processor->state, turn, event);
+            if (status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY) {
+                return true;
+            }
+        }
+    }
+    if (status == WEIR_UNHANDLED) {
+        weir__cell_add(&turn->context->tally.unhandled, 1);
+        weir__life_warn_unhandled(turn, event);
+        return true;
+    }
+    weir__life_warn_failed(turn, event, status);
+    return false;
+}
+
+/* True: the turn goes on. */
+static bool deliver(weir_turn *turn, weir__envelope *envelope)
+{
+    weir__processor *processor = turn->processor;
+    weir_event event;
+    turn->text[0] = '\0';
+    open_event(turn, envelope, &event);
+    const weir_status status = processor->handler(processor->state, turn, &event);
+    const bool handled = judge(turn, status, &event);
+    close_event(turn, envelope);
+    return weir__freeze_count(turn->context, processor, handled);
+}
+
+/* Takes everything that waits without handling it, as dead or as left. False: a gap is in the way. */
+static bool discard_all(weir_turn *turn, progress *at, bool dead)
+{
+    weir__mailbox *mailbox = &turn->processor->mailbox;
+    while (weir__mailbox_count(weir__load(&mailbox->word, acquire)) > at->uncredited) {
+        weir__envelope *envelope = next_event(turn, at);
+        if (envelope == NULL) {
+            return false;
+        }
+        at->uncredited++;
+        close_event(turn, envelope);
+        weir__freeze_discard(turn->context, turn->processor, dead);
+    }
+    return true;
+}
+
+/* Closed, and about to be unregistered: drains by discarding what a freeze or a failed init left,
+ * gives the last envelope back, ends. */
+static weir__turn_end finish(weir_turn *turn, progress *at)
+{
+    weir__processor *processor = turn->processor;
+    const uint32_t control = weir__load(&processor->control, acquire);
+    weir__envelope *spent;
+    if ((control & (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0 &&
+        !discard_all(turn, at, (control & WEIR__CONTROL_FREEZE) == 0)) {
+        return WEIR__TURN_GAP;
+    }
+    if (weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)) {
+        weir__envelope_put(turn->context, spent);
+    }
+    weir__life_end(turn->context, processor);
+    return WEIR__TURN_OVER;
+}
+
+/* Gives places back, and tells those who wait for room. */
+static void credit(weir_turn *turn, progress *at)
+{
+    weir__processor *processor = turn->processor;
+    const uint64_t word = weir__mailbox_credit(&processor->mailbox, at->uncredited);
+    at->uncredited = 0;
+    weir__room_appeared(turn->context, processor, word);
+}
+
+/* Nothing is left to take. True: the turn is over. False: something came meanwhile. */
+static bool settle(weir_turn *turn, progress *at, uint64_t word)
+{
+    weir__processor *processor = turn->processor;
+    weir_engine *engine = turn->context->engine;
+    const bool blocking = processor->overflow == WEIR_OVERFLOW_BLOCK;
+    const uint32_t index = processor->index;
+    weir__envelope *spent;
+    if (weir__unlikely(weir__load(&processor->rooms, relaxed) != NULL)) {
+        weir__context_enter(turn->context);
+        weir__room_tell(turn->context, processor);
+        weir__context_leave(turn->context);
+    }
+    if (weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)) {
+        weir__envelope_put(turn->context, spent);
+    }
+    if (!weir__mailbox_idle(&processor->mailbox, word, at->uncredited)) {
+        return false;
+    }
+    if (weir__unlikely(blocking)) {
+        weir__room_wake_threads(engine, index);
+    }
+    return true;
+}
+
+static weir__turn_end run_events(weir_turn *turn, progress *at)
+{
+    weir__processor *processor = turn->processor;
+    weir__mailbox *mailbox = &processor->mailbox;
+    const uint32_t batch = turn->batch;
+    while (at->done < batch) {
+        const uint64_t word = weir__load(&mailbox->word, acquire);
+        uint32_t available = weir__mailbox_count(word) - at->uncredited;
+        if (available == 0) {
+            if ((word & WEIR__MAILBOX_CLOSED) != 0) {
+                return finish(turn, at);
+            }
+            if (settle(turn, at, word)) {
+                return WEIR__TURN_OVER;
+            }
+            continue;
+        }
+        available = available < batch - at->done ? available : batch - at->done;
+        while (available > 0) {
+            weir__envelope *envelope = next_event(turn, at);
+            if (weir__unlikely(envelope == NULL)) {
+                return WEIR__TURN_GAP;
+            }
+            at->done++;
+            at->uncredited++;
+            if (at->uncredited >= mailbox->credit_every) {
+                credit(turn, at);
+            }
+            turn->ahead = --available;
+            if (weir__unlikely(!deliver(turn, envelope))) {
+                return WEIR__TURN_MORE; /* frozen or abandoned: the next turn, if any, ends it */
+            }
+        }
+    }
+    return WEIR__TURN_MORE;
+}
+
+weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
+                              weir__processor *processor)
+{
+    weir_engine *engine = thread->engine;
+    weir_turn turn;
+    turn.context = &thread->context;
+    turn.processor = processor;
+    turn.self.id = weir__load(&processor->id, relaxed);
+    turn.flow = 0;
+    turn.now = 0;
+    turn.ahead = 0;
+    turn.batch = processor->batch_max;
+    if (weir__unlikely(thread->options.external && thread->events_left < turn.batch)) {
+        turn.batch = thread->events_left;
+    }
+    turn.text[0] = '\0';
+    const uint32_t control = weir__load(&processor->control, acquire);
+    if (weir__unlikely((control & WEIR__CONTROL_INIT) != 0)) {
+        weir__life_begin(&turn);
+    }
+    if (weir__unlikely(weir__engine_phase(engine) == WEIR__STARTING)) {
+        weir__hold(processor);
+        return WEIR__TURN_OVER;
+    }
+    progress at;
+    at.cursor = weir__mailbox_cursor(&processor->mailbox);
+    at.uncredited = 0;
+    at.done = 0;
+    weir__turn_end end;
+    if (weir__unlikely((weir__load(&processor->control, acquire) &
+                        (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0)) {
+        weir__mailbox_close(&processor->mailbox);
+        end = finish(&turn, &at);
+    } else {
+        end = run_events(&turn, &at);
+    }
+    if (serving != NULL && at.done > 0) {
+        weir__cell_add(&serving->handled, at.done);
+    }
+    if (end != WEIR__TURN_OVER) {
+        if (!processor->mailbox.evicting) {
+            weir__mailbox_keep(&processor->mailbox, at.cursor);
+        }
+        if (at.uncredited > 0) {
+            credit(&turn, &at);
+        }
+    }
+    return end;
+}

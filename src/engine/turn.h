@@ -1,0 +1,37 @@
+/*
+ * engine/turn.h - a turn: one thread, one processor, up to batch_max events.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_TURN_H
+#define WEIR_ENGINE_TURN_H
+
+#include "engine/processor.h"
+#include "engine/thread.h"
+#include "weir/turn.h"
+
+struct weir_turn {
+    weir__context *context;
+    weir__processor *processor;
+    weir_processor self;
+    uint64_t flow;  /* of the event at hand */
+    weir_ns now;    /* 0: not read yet */
+    uint32_t ahead; /* events of this batch behind the one at hand */
+    uint32_t batch; /* how many this turn may handle */
+    char text[128]; /* of weir_turn_fail */
+};
+
+typedef enum weir__turn_end {
+    WEIR__TURN_OVER, /* idle, held back or gone: the processor is no longer ours */
+    WEIR__TURN_MORE, /* its batch is used up: back to the tail of the queue */
+    WEIR__TURN_GAP   /* an event is claimed and not there yet: come back */
+} weir__turn_end;
+
+/* By a thread that took the processor from its ready queue. `serving` may be NULL (no counters). */
+weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
+                              weir__processor *processor);
+
+/* Handler of processors that have a table. */
+weir_status weir__turn_by_case(void *state, weir_turn *turn, const weir_event *event);
+
+#endif /* WEIR_ENGINE_TURN_H */

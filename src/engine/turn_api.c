@@ -1,0 +1,186 @@
+/*
+ * engine/turn_api.c - what handlers and outsiders call: the public face of posting and of a turn.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "engine/block.h"
+#include "engine/engine.h"
+#include "engine/post.h"
+#include "engine/turn.h"
+
+/* ---- from outside ---- */
+
+/* False: no context can be had. A call by a handler that names no turn is a handler's all the same:
+ * it must not wait, and a stop must not refuse it too early. */
+static bool outside(weir_engine *engine, weir__posting *out)
+{
+    if (weir__unlikely(engine == NULL)) {
+        return false;
+    }
+    weir__context *context = weir__context_find(engine);
+    if (weir__unlikely(context == NULL)) {
+        return false;
+    }
+    *out = (weir__posting){ .context = context, .in_handler = context->thread != NULL };
+    return true;
+}
+
+static weir_status why_not(weir_engine *engine)
+{
+    return weir__engine_usable(engine) ? WEIR_E_NOMEM : WEIR_E_INVALID;
+}
+
+weir_status weir_engine_post(weir_engine *engine, weir_processor to, const weir_event *event)
+{
+    weir__posting by;
+    return weir__likely(outside(engine, &by)) ? weir__post(&by, to, event) : why_not(engine);
+}
+
+weir_status weir_engine_commit(weir_engine *engine, weir_processor to, const weir_event *event)
+{
+    weir__posting by;
+    if (!outside(engine, &by)) {
+        if (event != NULL && event->block != NULL) {
+            weir_block_release(event->block);
+        }
+        return why_not(engine);
+    }
+    return weir__post_commit(&by, to, event);
+}
+
+static void fill_statuses(weir_status *statuses, size_t count, weir_status status)
+{
+    for (size_t i = 0; statuses != NULL && i < count; i++) {
+        statuses[i] = status;
+    }
+}
+
+static bool batch_is_sane(const weir_processor *to, size_t to_count,
+                          const weir_event *const *events, size_t count)
+{
+    return to != NULL && events != NULL && (to_count == 1 || to_count == count);
+}
+
+size_t weir_engine_post_batch(weir_engine *engine, const weir_processor *to, size_t to_count,
+                              const weir_event *const *events, size_t count, weir_status *statuses)
+{
+    weir__posting by;
+    if (!batch_is_sane(to, to_count, events, count)) {
+        fill_statuses(statuses, count, WEIR_E_INVALID);
+        return 0;
+    }
+    if (!outside(engine, &by)) {
+        fill_statuses(statuses, count, why_not(engine));
+        return 0;
+    }
+    return weir__post_batch(&by, to, to_count, events, count, statuses);
+}
+
+/* ---- from a turn ---- */
+
+static weir__posting inside(const weir_turn *turn)
+{
+    return (weir__posting){ .context = turn->context,
+                            .sender = turn->self.id,
+                            .flow = turn->flow,
+                            .in_handler = true };
+}
+
+weir_engine *weir_turn_engine(const weir_turn *turn)
+{
+    return turn != NULL ? turn->context->engine : NULL;
+}
+
+weir_processor weir_turn_self(const weir_turn *turn)
+{
+    return turn != NULL ? turn->self : (weir_processor){ 0 };
+}
+
+weir_ns weir_turn_now(weir_turn *turn)
+{
+    if (turn == NULL) {
+        return 0;
+    }
+    if (turn->now == 0) {
+        turn->now = weir__clock_now();
+    }
+    return turn->now;
+}
+
+weir_status weir_turn_post(weir_turn *turn, weir_processor to, const weir_event *event)
+{
+    if (weir__unlikely(turn == NULL)) {
+        return WEIR_E_INVALID;
+    }
+    const weir__posting by = inside(turn);
+    return weir__post(&by, to, event);
+}
+
+weir_status weir_turn_commit(weir_turn *turn, weir_processor to, const weir_event *event)
+{
+    if (turn == NULL) {
+        return WEIR_E_INVALID;
+    }
+    const weir__posting by = inside(turn);
+    return weir__post_commit(&by, to, event);
+}
+
+size_t weir_turn_post_batch(weir_turn *turn, const weir_processor *to, size_t to_count,
+                            const weir_event *const *events, size_t count, weir_status *statuses)
+{
+    if (turn == NULL || !batch_is_sane(to, to_count, events, count)) {
+        fill_statuses(statuses, count, WEIR_E_INVALID);
+        return 0;
+    }
+    const weir__posting by = inside(turn);
+    return weir__post_batch(&by, to, to_count, events, count, statuses);
+}
+
+weir_status weir_turn_reply(weir_turn *turn, weir_ticket to, const weir_event *event)
+{
+    return to.sender.id != 0 ? weir_turn_post(turn, to.sender, event) : WEIR_UNKNOWN;
+}
+
+weir_status weir_turn_fail(weir_turn *turn, weir_status reason, const char *text)
+{
+    if (turn != NULL && text != NULL) {
+        snprintf(turn->text, sizeof(turn->text), "%s", text);
+    }
+    return reason;
+}
+
+bool weir_turn_more(const weir_turn *turn)
+{
+    return turn != NULL && turn->ahead > 0;
+}
+
+/* ---- tables ---- */
+
+weir_status weir_turn_handle(weir_turn *turn, const weir_cases *cases, void *state,
+                             const weir_event *event)
+{
+    if (turn == NULL || cases == NULL || event == NULL) {
+        return WEIR_E_INVALID;
+    }
+    for (size_t i = 0; i < cases->count; i++) {
+        if (cases->rows[i].type == event->type) {
+            return cases->rows[i].handler(state, turn, event);
+        }
+    }
+    /* The same type by another descriptor: a header that two libraries share. */
+    for (size_t i = 0; i < cases->count; i++) {
+        if (weir_event_as(event, cases->rows[i].type) != NULL) {
+            return cases->rows[i].handler(state, turn, event);
+        }
+    }
+    return WEIR_UNHANDLED;
+}
+
+weir_status weir__turn_by_case(void *state, weir_turn *turn, const weir_event *event)
+{
+    return weir_turn_handle(turn, &weir__processor_cold_of(turn->processor)->cases, state, event);
+}

@@ -1,0 +1,43 @@
+/*
+ * sync/barrier.h - a fence whose price is paid by one side only.
+ *
+ * Two threads that each store, then look at what the other stored, need a full fence on both
+ * sides. Where one side runs for every event and the other once in a while, the frequent side does
+ *
+ *     store mine; weir__barrier_light(); load theirs
+ *
+ * which is a compiler barrier, and the rare side
+ *
+ *     store mine; weir__barrier_heavy(); load theirs
+ *
+ * which makes every running thread of the process pass a full fence (membarrier). At least one of
+ * the two sees the other's store. Where the kernel has no membarrier, light is a real fence.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_SYNC_BARRIER_H
+#define WEIR_SYNC_BARRIER_H
+
+#include "sync/atomic.h"
+
+/* Any thread, any number of times, before the first heavy barrier. */
+void weir__barrier_open(void);
+
+#ifdef WEIR_SIM
+void weir__barrier_light(void);
+#else
+/* Written by weir__barrier_open only: true where the kernel cannot fence the others for us. */
+extern weir__atomic_u32 weir__barrier_symmetric;
+
+static inline void weir__barrier_light(void)
+{
+    weir__compiler_fence();
+    if (__builtin_expect(weir__load(&weir__barrier_symmetric, relaxed) != 0, 0)) {
+        weir__fence(seq_cst);
+    }
+}
+#endif
+
+void weir__barrier_heavy(void);
+
+#endif /* WEIR_SYNC_BARRIER_H */

@@ -1,0 +1,39 @@
+/*
+ * sync/mutex.h - two locks: a mutex for the control plane, whose waiters sleep, and a try-lock,
+ * which nobody ever waits for.
+ *
+ * Zeroed memory is an unlocked lock of either kind.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_SYNC_MUTEX_H
+#define WEIR_SYNC_MUTEX_H
+
+#include "sync/atomic.h"
+
+typedef struct weir__mutex {
+    weir__atomic_u32 state; /* 0 free, 1 held, 2 held and somebody sleeps */
+} weir__mutex;
+
+void weir__mutex_lock(weir__mutex *mutex);
+void weir__mutex_unlock(weir__mutex *mutex);
+
+typedef struct weir__trylock {
+    weir__atomic_u32 held;
+} weir__trylock;
+
+static inline bool weir__trylock_take(weir__trylock *lock)
+{
+    /* The plain look first: a failing exchange would pull the line away from the holder. */
+    return weir__load(&lock->held, relaxed) == 0 &&
+           /* [L1] pairs with [L2]: what the last holder wrote is ours to read. */
+           weir__exchange(&lock->held, 1, acquire) == 0;
+}
+
+static inline void weir__trylock_release(weir__trylock *lock)
+{
+    /* [L2] pairs with [L1]. */
+    weir__store(&lock->held, 0, release);
+}
+
+#endif /* WEIR_SYNC_MUTEX_H */

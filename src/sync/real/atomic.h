@@ -1,0 +1,34 @@
+/*
+ * sync/real/atomic.h - C11 atomics under the names of sync/atomic.h.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_SYNC_REAL_ATOMIC_H
+#define WEIR_SYNC_REAL_ATOMIC_H
+
+#include <stdatomic.h>
+
+#define WEIR__ATOMIC(type)                                                                         \
+    struct {                                                                                       \
+        _Atomic(type) value;                                                                       \
+    }
+
+#define weir__load(atom, order) atomic_load_explicit(&(atom)->value, memory_order_##order)
+#define weir__store(atom, to, order) atomic_store_explicit(&(atom)->value, (to), memory_order_##order)
+#define weir__exchange(atom, to, order)                                                            \
+    atomic_exchange_explicit(&(atom)->value, (to), memory_order_##order)
+#define weir__cas(atom, expected, to, success, failure)                                            \
+    atomic_compare_exchange_strong_explicit(&(atom)->value, (expected), (to),                      \
+                                            memory_order_##success, memory_order_##failure)
+#define weir__add(atom, by, order)                                                                 \
+    atomic_fetch_add_explicit(&(atom)->value, (by), memory_order_##order)
+#define weir__sub(atom, by, order)                                                                 \
+    atomic_fetch_sub_explicit(&(atom)->value, (by), memory_order_##order)
+#define weir__or(atom, bits, order)                                                                \
+    atomic_fetch_or_explicit(&(atom)->value, (bits), memory_order_##order)
+#define weir__and(atom, bits, order)                                                               \
+    atomic_fetch_and_explicit(&(atom)->value, (bits), memory_order_##order)
+#define weir__fence(order) atomic_thread_fence(memory_order_##order)
+#define weir__compiler_fence() atomic_signal_fence(memory_order_seq_cst)
+
+#endif /* WEIR_SYNC_REAL_ATOMIC_H */

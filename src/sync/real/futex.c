@@ -1,0 +1,79 @@
+/*
+ * sync/real/futex.c - futex(2), the mutex on top of it, and membarrier(2).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+#include "sync/futex.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "sync/barrier.h"
+#include "sync/mutex.h"
+
+bool weir__futex_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout)
+{
+    if (timeout <= 0) {
+        return false;
+    }
+    const struct timespec span = { .tv_sec = (time_t)(timeout / WEIR_S),
+                                   .tv_nsec = (long)(timeout % WEIR_S) };
+    const long result = syscall(SYS_futex, &word->value, FUTEX_WAIT_PRIVATE, expected,
+                                timeout == WEIR_FOREVER ? NULL : &span, NULL, 0);
+    return !(result < 0 && errno == ETIMEDOUT);
+}
+
+void weir__futex_wake(weir__atomic_u32 *word, uint32_t count)
+{
+    const int saved = errno;
+    syscall(SYS_futex, &word->value, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
+    errno = saved;
+}
+
+void weir__mutex_lock(weir__mutex *mutex)
+{
+    uint32_t state = 0;
+    /* [M1] pairs with [M2]: everything the last holder wrote. */
+    if (weir__cas(&mutex->state, &state, 1, acquire, relaxed)) {
+        return;
+    }
+    /* Ends when the holder lets go; every round either takes the lock or sleeps. */
+    while (weir__exchange(&mutex->state, 2, acquire) != 0) {
+        weir__futex_wait(&mutex->state, 2, WEIR_FOREVER);
+    }
+}
+
+void weir__mutex_unlock(weir__mutex *mutex)
+{
+    /* [M2] pairs with [M1]. */
+    const uint32_t state = weir__exchange(&mutex->state, 0, release);
+    WEIR_ASSERT(state != 0);
+    if (state == 2) {
+        weir__futex_wake(&mutex->state, 1);
+    }
+}
+
+weir__atomic_u32 weir__barrier_symmetric;
+
+void weir__barrier_open(void)
+{
+    if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) {
+        weir__store(&weir__barrier_symmetric, 1, seq_cst);
+    }
+}
+
+void weir__barrier_heavy(void)
+{
+    weir__fence(seq_cst);
+    if (weir__load(&weir__barrier_symmetric, relaxed) == 0) {
+        const long result = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+        WEIR_ASSERT(result == 0);
+    }
+    weir__fence(seq_cst);
+}

@@ -1,0 +1,242 @@
+/*
+ * sync/real/thread.c - pthreads, affinity, priorities, clocks, eventfd.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#define _GNU_SOURCE
+#include "sync/thread.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+/* ---- threads ---- */
+
+/* What the new thread needs; the new thread frees it. */
+struct start {
+    void (*run)(void *);
+    void *argument;
+};
+
+static void *trampoline(void *memory)
+{
+    const struct start start = *(struct start *)memory;
+    free(memory);
+    start.run(start.argument);
+    return NULL;
+}
+
+int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *argument)
+{
+    struct start *start = malloc(sizeof(*start));
+    if (start == NULL) {
+        return ENOMEM;
+    }
+    *start = (struct start){ run, argument };
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_t handle;
+    const int failure = pthread_create(&handle, NULL, trampoline, start);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure != 0) {
+        free(start);
+        return failure;
+    }
+    thread->handle = (uintptr_t)handle;
+    return 0;
+}
+
+void weir__os_thread_join(weir__os_thread *thread)
+{
+    const int failure = pthread_join((pthread_t)thread->handle, NULL);
+    WEIR_ASSERT(failure == 0);
+}
+
+void weir__os_thread_name(const char *name)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%s", name);
+    pthread_setname_np(pthread_self(), text);
+}
+
+int32_t weir__os_thread_id(void)
+{
+    return (int32_t)syscall(SYS_gettid);
+}
+
+int weir__os_thread_pin(const int32_t *cores, uint32_t count)
+{
+    cpu_set_t allowed;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
+        return errno;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        /* A core outside the mask would be dropped silently by the kernel: refuse it ourselves. */
+        if (cores[i] < 0 || cores[i] >= CPU_SETSIZE || !CPU_ISSET((size_t)cores[i], &allowed)) {
+            return EINVAL;
+        }
+        CPU_SET((size_t)cores[i], &set);
+    }
+    return sched_setaffinity(0, sizeof(set), &set) == 0 ? 0 : errno;
+}
+
+int weir__os_thread_priority(weir_priority policy, int32_t value)
+{
+    if (policy == WEIR_PRIORITY_DEFAULT) {
+        return 0;
+    }
+    if (policy == WEIR_PRIORITY_NICE) {
+        return setpriority(PRIO_PROCESS, (id_t)weir__os_thread_id(), value) == 0 ? 0 : errno;
+    }
+    const struct sched_param parameter = { .sched_priority = value };
+    const int kind = policy == WEIR_PRIORITY_FIFO ? SCHED_FIFO : SCHED_RR;
+    return pthread_setschedparam(pthread_self(), kind, &parameter);
+}
+
+void weir__yield(void)
+{
+    sched_yield();
+}
+
+/* Cores of quota by cgroup v2, rounded up; 0: no limit is readable. */
+static uint32_t quota_cores(void)
+{
+    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re");
+    if (file == NULL) {
+        return 0;
+    }
+    char text[64] = "";
+    const char *line = fgets(text, sizeof(text), file);
+    fclose(file);
+    if (line == NULL || strncmp(text, "max", 3) == 0) {
+        return 0;
+    }
+    char *end = NULL;
+    const unsigned long long quota = strtoull(text, &end, 10);
+    const unsigned long long period = end != NULL ? strtoull(end, NULL, 10) : 0;
+    if (quota == 0 || period == 0) {
+        return 0;
+    }
+    const unsigned long long cores = (quota + period - 1) / period;
+    return cores > 4096 ? 4096 : (uint32_t)cores;
+}
+
+uint32_t weir__cores_usable(void)
+{
+    cpu_set_t allowed;
+    uint32_t count = 1;
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0 && CPU_COUNT(&allowed) > 0) {
+        count = (uint32_t)CPU_COUNT(&allowed);
+    }
+    const uint32_t quota = quota_cores();
+    return quota != 0 && quota < count ? quota : count;
+}
+
+/* ---- the thread-local pointer ---- */
+
+/* Initial-exec: one instruction to reach, and eight bytes of the static block are affordable even
+ * for a library that is loaded late. */
+static _Thread_local void *local_pointer __attribute__((tls_model("initial-exec")));
+static pthread_key_t local_key;
+static void (*local_hook)(void *);
+
+static void run_local_hook(void *ignored)
+{
+    (void)ignored;
+    if (local_pointer != NULL) {
+        local_hook(local_pointer);
+        local_pointer = NULL;
+    }
+}
+
+void **weir__local(void)
+{
+    return &local_pointer;
+}
+
+int weir__local_at_exit(void (*hook)(void *))
+{
+    local_hook = hook;
+    return pthread_key_create(&local_key, run_local_hook);
+}
+
+void weir__local_arm(void)
+{
+    /* Any non-NULL value makes the destructor run. Without memory for it the thread's context is
+     * given back at the engine's end instead. */
+    (void)pthread_setspecific(local_key, &local_pointer);
+}
+
+int weir__after_fork(void (*hook)(void))
+{
+    return pthread_atfork(NULL, NULL, hook);
+}
+
+/* ---- time and chance ---- */
+
+static weir_ns read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (weir_ns)now.tv_sec * WEIR_S + now.tv_nsec;
+}
+
+weir_ns weir__clock_now(void)
+{
+    return read_clock(CLOCK_MONOTONIC);
+}
+
+weir_ns weir__clock_wall(void)
+{
+    return read_clock(CLOCK_REALTIME);
+}
+
+uint64_t weir__random_seed(void)
+{
+    return (uint64_t)read_clock(CLOCK_MONOTONIC) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+}
+
+/* ---- the doorbell ---- */
+
+int weir__doorbell_open(void)
+{
+    const int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return descriptor >= 0 ? descriptor : -errno;
+}
+
+void weir__doorbell_ring(int descriptor)
+{
+    const int saved = errno;
+    const uint64_t one = 1;
+    /* EAGAIN means that it is readable already, which is all we want. */
+    const ssize_t ignored = write(descriptor, &one, sizeof(one));
+    (void)ignored;
+    errno = saved;
+}
+
+void weir__doorbell_clear(int descriptor)
+{
+    uint64_t count;
+    const ssize_t ignored = read(descriptor, &count, sizeof(count));
+    (void)ignored;
+}
+
+void weir__doorbell_close(int descriptor)
+{
+    close(descriptor);
+}

@@ -1,0 +1,72 @@
+/*
+ * sync/thread.h - OS threads, cores, the thread-local pointer, fork, the clock, the doorbell.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_SYNC_THREAD_H
+#define WEIR_SYNC_THREAD_H
+
+#include "sync/atomic.h"
+#include "weir/thread.h"
+
+/* ---- threads ---- */
+
+typedef struct weir__os_thread {
+    uintptr_t handle; /* the starter's, for join */
+} weir__os_thread;
+
+/* 0, or an errno. All signals are blocked in the new thread: they are the application's. */
+int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *argument);
+void weir__os_thread_join(weir__os_thread *thread);
+
+/* Of the calling thread. Names are cut at 15 bytes. */
+void weir__os_thread_name(const char *name);
+int32_t weir__os_thread_id(void);
+/* 0, or an errno: EINVAL if no core of the list exists or may be used. */
+int weir__os_thread_pin(const int32_t *cores, uint32_t count);
+int weir__os_thread_priority(weir_priority policy, int32_t value);
+
+void weir__yield(void);
+
+static inline void weir__pause(void)
+{
+#if defined(WEIR_SIM)
+    weir__yield();
+#elif defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb" ::: "memory");
+#else
+    weir__compiler_fence();
+#endif
+}
+
+/* Cores that this process may use: affinity mask, cut by the cgroup's quota. At least 1. */
+uint32_t weir__cores_usable(void);
+
+/* ---- the thread-local pointer ---- */
+
+/* Its address for the calling thread; holds NULL at first. */
+void **weir__local(void);
+/* `hook` gets the pointer of every thread that ends with one. Call once per process. 0 or errno. */
+int weir__local_at_exit(void (*hook)(void *));
+/* Arms the hook for the calling thread. */
+void weir__local_arm(void);
+
+/* `hook` runs in the child of every fork, on its one thread. Call once per process. 0 or errno. */
+int weir__after_fork(void (*hook)(void));
+
+/* ---- time and chance ---- */
+
+weir_ns weir__clock_now(void);  /* monotonic */
+weir_ns weir__clock_wall(void); /* since 1970 */
+uint64_t weir__random_seed(void);
+
+/* ---- the doorbell of an external thread: a descriptor that can be polled ---- */
+
+int weir__doorbell_open(void); /* the descriptor, or -errno */
+void weir__doorbell_ring(int descriptor);
+void weir__doorbell_clear(int descriptor);
+void weir__doorbell_close(int descriptor);
+
+#endif /* WEIR_SYNC_THREAD_H */
