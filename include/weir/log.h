@@ -48,7 +48,7 @@ typedef struct weir_log_entry {
 /*
  * Called on the thread that has something to say, one entry at a time for each engine. Nothing is
  * said once per event: what a load can repeat is limited to one entry a second and kind, and
- * counted in `suppressed`. May post; must not stop or destroy the engine, nor log.
+ * counted in `suppressed`. May post, and call nothing else of weir's: locks may be held.
  */
 typedef void (*weir_log_hook)(void *context, const weir_log_entry *entry);
 

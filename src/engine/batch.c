@@ -98,6 +98,12 @@ size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_
     run r;
     size_t accepted = 0;
     size_t at = 0;
+    if (!weir__engine_usable(by->context->engine)) {
+        for (size_t i = 0; statuses != NULL && i < count; i++) {
+            statuses[i] = WEIR_E_INVALID;
+        }
+        return 0;
+    }
     r.by = by;
     while (at < count) {
         weir_status bad = WEIR_OK;

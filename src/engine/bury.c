@@ -38,7 +38,7 @@ static void bury(weir_engine *engine, weir__context *context, weir__processor *p
     }
     if (cold->destroy != NULL &&
         (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
-        cold->destroy(processor->state, WEIR_TIMEOUT);
+        cold->destroy(processor->state, engine->stop_status);
     }
     if (cold->stop != NULL) {
         weir__stop_answer(cold->stop, WEIR_TIMEOUT);

@@ -183,18 +183,21 @@ static weir__context *find_slowly(weir_engine *engine)
         return NULL;
     }
     attachment **spare = NULL;
+    weir__mutex_lock(&alive_lock);
     for (attachment **at = &state->first; *at != NULL; at = &(*at)->next) {
         attachment *a = *at;
         if (a->engine == engine && a->serial == engine->serial) {
             *at = a->next; /* to the front: the next call finds it at once */
             a->next = state->first;
             state->first = a;
+            weir__mutex_unlock(&alive_lock);
             return a->context;
         }
-        if (a->engine == NULL || a->engine == engine) {
-            spare = at; /* of an engine that is gone */
+        if (!is_alive(a->engine, a->serial)) {
+            spare = at; /* of an engine that is gone: its place can be used */
         }
     }
+    weir__mutex_unlock(&alive_lock);
     weir__context *context = borrow_context(engine);
     attachment *a = context == NULL ? NULL : spare != NULL ? *spare : calloc(1, sizeof(*a));
     if (a == NULL) {

@@ -28,7 +28,7 @@ static weir_ns look_at_stops(weir__keeper *keeper)
     for (weir__stop **at = &keeper->stops; *at != NULL;) {
         weir__stop *stop = *at;
         if (weir__load(&stop->done, acquire) == 0 && stop->deadline <= now) {
-            weir__stop_expire(keeper->engine, stop);
+            weir__stop_expire(keeper->engine, stop, WEIR_TIMEOUT);
         }
         if (weir__load(&stop->done, acquire) != 0) {
             *at = stop->keeper_next;

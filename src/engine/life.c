@@ -165,6 +165,25 @@ static weir__processor *unregister(weir_engine *engine, weir__processor *process
     return parent;
 }
 
+bool weir__life_waits_for_children(weir__context *context, weir__processor *processor)
+{
+    weir_engine *engine = context->engine;
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    bool waits = false;
+    if (cold == NULL) {
+        return false;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    if (cold->first_child != NULL) {
+        waits = true;
+        cold->ending = true;
+        cold->end_waits = true;
+        weir__stop_children(engine, processor);
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    return waits;
+}
+
 void weir__life_end(weir__context *context, weir__processor *processor)
 {
     weir_engine *engine = context->engine;

@@ -12,7 +12,11 @@
 /* Owner: runs the init hook. A failure marks the processor broken. */
 void weir__life_begin(weir_turn *turn);
 
-/* Owner; the mailbox is closed and empty. Destroy hook, unregistration, report to who waits for the
+/* Owner; the mailbox is closed and empty. True: children are still there; they are told to end, and
+ * the last of them brings the processor back. It is no longer the caller's. */
+bool weir__life_waits_for_children(weir__context *context, weir__processor *processor);
+
+/* Owner; the mailbox is closed and empty, no children are left. Destroy hook, unregistration, report to who waits for the
  * stop, room events to who waits for room, parents that waited for this child. The processor must
  * not be touched afterwards. */
 void weir__life_end(weir__context *context, weir__processor *processor);

@@ -166,14 +166,14 @@ weir_status weir__post(const weir__posting *by, weir_processor to, const weir_ev
     full_target full = { .overflow = WEIR_OVERFLOW_FAIL };
     /* Before anything can be accepted: the sums of a stop rely on it ([Q1]). */
     weir__cell_add(&by->context->tally.attempted, 1);
-    weir_status status = weir__parcel_check(event);
+    weir_status status = is_open(by) ? weir__parcel_check(event) : WEIR_STOPPING;
     if (weir__likely(status == WEIR_OK)) {
         status = weir__parcel_pack(by, event, &parcel);
     }
     if (weir__likely(status == WEIR_OK)) {
         status = offer(by, to, &parcel, &full);
         if (weir__unlikely(status == WEIR_FULL && full.overflow == WEIR_OVERFLOW_BLOCK) &&
-            !by->in_handler) {
+            !by->in_handler && !weir__context_in_handler()) {
             status = wait_for_room(by, to, &parcel, &full);
         }
         if (weir__unlikely(status != WEIR_OK)) {

@@ -61,8 +61,9 @@ typedef struct weir__processor_cold {
     struct weir__processor *parent;
     struct weir__processor *first_child, *next_sibling, *previous_sibling;
     struct weir__stop *stop; /* a stop is under way */
+    bool ending;             /* closes when its last child has ended */
+    bool end_waits;          /* closed and drained, put aside until its last child has ended */
     struct weir__thread *dedicated; /* its own thread */
-    struct weir__processor *work_next; /* of the list that begins a stop of a whole family */
 
     /* A freeze (engine/freeze.h). */
     weir__atomic_u32 frozen; /* the two numbers are fixed */

@@ -189,7 +189,6 @@ static void write_report(weir_engine *engine)
     report->dropped = s.dropped_newest + s.dropped_oldest;
     report->dead = s.dead;
     report->left = report->accepted - report->handled - report->dropped - report->dead;
-    engine->stop_status = report->left > 0 ? WEIR_TIMEOUT : WEIR_OK;
     if (report->left > 0) {
         char left[24];
         snprintf(left, sizeof(left), "%llu", (unsigned long long)report->left);
@@ -197,6 +196,24 @@ static void write_report(weir_engine *engine)
         weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, WEIR_TIMEOUT, "engine",
                       "its stop left events unhandled", &field, 1);
     }
+}
+
+/* Stops of single processors that nobody is left to finish. One that begins after this sees the
+ * phase and answers itself. */
+static void answer_stops(weir_engine *engine)
+{
+    weir__registry *registry = &engine->registry;
+    weir__mutex_lock(&registry->lock);
+    for (uint32_t i = 0; i < registry->used && registry->needing > 0; i++) {
+        weir__processor *processor =
+            &weir__load(&registry->chunks[i / WEIR__CHUNK_SLOTS],
+                        relaxed)[i % WEIR__CHUNK_SLOTS];
+        const weir__processor_cold *cold = weir__processor_cold_of(processor);
+        if (weir__load(&processor->id, relaxed) != 0 && cold != NULL && cold->stop != NULL) {
+            weir__stop_expire(engine, cold->stop, WEIR_OK);
+        }
+    }
+    weir__mutex_unlock(&registry->lock);
 }
 
 bool weir__shutdown_claim(weir_engine *engine)
@@ -228,11 +245,13 @@ void weir__shutdown(weir_engine *engine, weir_ns timeout)
         wake_everyone(engine);
         weir__shutdown_join(engine, WEIR_FOREVER);
     } else {
+        engine->stop_status = WEIR_TIMEOUT;
         set_phase(engine, WEIR__ABANDONED);
         wake_everyone(engine);
         weir__shutdown_join(engine, weir__deadline(JOIN_GRACE, 0));
         weir__freeze_engine(engine);
     }
+    answer_stops(engine);
     write_report(engine);
     /* [T3] pairs with [T4]: the report. */
     weir__store(&engine->stop_done, 2, seq_cst);

@@ -39,12 +39,14 @@ void weir__processor_needs_final(weir_engine *engine, weir__processor *processor
 
 void weir__stop_release(weir_engine *engine, weir__stop *stop)
 {
-    WEIR_ASSERT(stop->references > 0);
-    if (--stop->references == 0) {
-        if (stop->above != NULL) {
-            weir__stop_release(engine, stop->above);
+    while (stop != NULL) {
+        weir__stop *above = stop->above;
+        WEIR_ASSERT(stop->references > 0);
+        if (--stop->references > 0) {
+            return;
         }
         weir__release(&engine->allocator, stop, sizeof(*stop));
+        stop = above;
     }
 }
 
@@ -93,9 +95,11 @@ void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t
 bool weir__stop_close(weir_engine *engine, weir__processor *processor)
 {
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
-    const bool ending = cold->stop != NULL || weir__engine_phase(engine) >= WEIR__CLOSING;
-    if (!ending || cold->first_child != NULL) {
+    if (cold == NULL || !cold->ending || cold->first_child != NULL) {
         return false;
+    }
+    if (cold->end_waits) {
+        return true; /* closed before, and put aside until now */
     }
     const uint64_t word = weir__load(&processor->mailbox.word, acquire);
     if (cold->stop != NULL && weir__mailbox_count(word) > 0) {
@@ -185,7 +189,10 @@ static weir_status prepare_family(weir_engine *engine, weir__processor *root, we
 void weir__stop_family(weir_engine *engine, weir__processor *root)
 {
     for (weir__processor *p = deepest(root); p != NULL; p = next_to_end(p, root)) {
-        const weir__processor_cold *cold = weir__processor_cold_of(p);
+        weir__processor_cold *cold = weir__processor_cold_of(p);
+        if (cold != NULL) {
+            cold->ending = true;
+        }
         const bool push =
             cold != NULL ? weir__stop_close(engine, p) : weir__mailbox_close(&p->mailbox);
         if (push) {
@@ -194,7 +201,16 @@ void weir__stop_family(weir_engine *engine, weir__processor *root)
     }
 }
 
-static void freeze_family(weir_engine *engine, weir__processor *root)
+void weir__stop_children(weir_engine *engine, weir__processor *parent)
+{
+    weir__processor *child = weir__processor_cold_of(parent)->first_child;
+    while (child != NULL) {
+        weir__stop_family(engine, child);
+        child = weir__processor_cold_of(child)->next_sibling;
+    }
+}
+
+static void freeze_family(weir_engine *engine, weir__processor *root, weir_status status)
 {
     for (weir__processor *p = deepest(root); p != NULL; p = next_to_end(p, root)) {
         weir__processor_cold *cold = weir__processor_cold_of(p);
@@ -202,20 +218,23 @@ static void freeze_family(weir_engine *engine, weir__processor *root)
             const uint32_t left = weir__freeze_processor(engine, p);
             weir__stop_add(cold->stop, p, left);
         }
-        weir__stop_answer(cold->stop, WEIR_TIMEOUT);
+        weir__stop_answer(cold->stop, status);
         if (weir__mailbox_close(&p->mailbox)) {
             weir__dispatcher_push(p->dispatcher, p);
         }
     }
 }
 
-void weir__stop_expire(weir_engine *engine, weir__stop *stop)
+void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status)
 {
     weir__processor *root = weir__registry_find(&engine->registry, stop->processor);
     if (weir__load(&stop->done, relaxed) != 0 || root == NULL) {
         return; /* answered, or about to be: unregistering answers */
     }
-    freeze_family(engine, root);
+    freeze_family(engine, root, status);
+    if (stop->status != WEIR_TIMEOUT) {
+        return;
+    }
     char name[96];
     char component[112];
     char left[24];
@@ -247,8 +266,9 @@ static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns tim
     }
     *out = weir__processor_cold_of(processor)->stop;
     (*out)->references++;
-    if (weir__engine_phase(engine) == WEIR__CREATED) {
-        weir__stop_expire(engine, *out); /* nobody is there to drain it */
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase == WEIR__CREATED || phase >= WEIR__ABANDONED) {
+        weir__stop_expire(engine, *out, WEIR_OK); /* nobody is there to drain it */
     }
     return begun ? WEIR_ALREADY : WEIR_OK;
 }
@@ -273,7 +293,7 @@ weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, w
     while (weir__load(&stop->done, acquire) == 0) {
         if (!weir__wait_until(&stop->done, 0, stop->deadline)) {
             weir__mutex_lock(&engine->registry.lock);
-            weir__stop_expire(engine, stop);
+            weir__stop_expire(engine, stop, WEIR_TIMEOUT);
             weir__mutex_unlock(&engine->registry.lock);
         }
     }

@@ -27,18 +27,22 @@ typedef struct weir__stop {
 void weir__stop_answer(weir__stop *stop, weir_status status);
 /* registry.lock held. */
 void weir__stop_release(weir_engine *engine, weir__stop *stop);
-/* registry.lock held. The time is over: freezes what is left of the family. */
-void weir__stop_expire(weir_engine *engine, weir__stop *stop);
+/* registry.lock held. The time is over, or nobody is there to drain: freezes what is left of the
+ * family. `status` is the answer if nothing is left; else it is TIMEOUT. */
+void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status);
 
 /* registry.lock held. Adds what became of one processor's events. */
 void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t left);
 
-/* registry.lock held. Closes a processor whose children are gone; true: the caller must push it. */
+/* registry.lock held. Closes a processor that is ending and has no children; true: the caller must
+ * push it. */
 bool weir__stop_close(weir_engine *engine, weir__processor *processor);
 
 /* registry.lock held. Begins to end this processor and all below it, without a record: the engine's
  * own stop. */
 void weir__stop_family(weir_engine *engine, weir__processor *root);
+/* The same for everything below it. */
+void weir__stop_children(weir_engine *engine, weir__processor *parent);
 
 /* registry.lock held. The cold part, made if missing. NULL: no memory. */
 weir__processor_cold *weir__processor_cold_make(weir_engine *engine, weir__processor *processor);

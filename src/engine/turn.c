@@ -148,7 +148,9 @@ static weir__turn_end finish(weir_turn *turn, progress *at)
     if (weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)) {
         weir__envelope_put(turn->context, spent);
     }
-    weir__life_end(turn->context, processor);
+    if (!weir__life_waits_for_children(turn->context, processor)) {
+        weir__life_end(turn->context, processor);
+    }
     return WEIR__TURN_OVER;
 }
 
