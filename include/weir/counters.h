@@ -21,7 +21,8 @@ extern "C" {
 typedef struct weir_counters {
     size_t struct_size;
     uint64_t accepted, handled, dropped, dead, left;
-    uint64_t refused_full, refused_stopping, refused_unknown, refused_other; /* never accepted */
+    uint64_t refused_full, refused_stopping, refused_unknown, refused_other; /* never accepted;
+                                                                                engine only */
     uint64_t dropped_newest, dropped_oldest;                                 /* of `dropped` */
     uint64_t unhandled;                                                      /* of `handled` */
     uint64_t depth; /* events accepted and not yet done, now */

@@ -18,10 +18,10 @@ static const char program[] = "weir demo";
 static const char help[] =
     "usage: weir demo [--seconds N] [--json]\n"
     "\n"
-    "Runs a mixed load on four dispatchers: threads outside that post, processors that\n"
-    "post to each other, questions and answers, bursts, mailboxes that drop, a handler\n"
-    "that fails now and then. Shows a live table on a terminal and a summary at the end,\n"
-    "which proves that no event was lost:\n"
+    "Runs a mixed load on four dispatchers: threads outside that post, processors\n"
+    "that post to each other, questions and answers, bursts, mailboxes that drop, a\n"
+    "handler that fails now and then. Shows a live table on a terminal, and a summary\n"
+    "at the end that proves that no event was lost:\n"
     "\n"
     "    accepted = handled + dropped + dead + left\n"
     "\n"
@@ -30,16 +30,17 @@ static const char help[] =
     "  --json        print one JSON object and nothing else\n"
     "  -h, --help    show this text\n"
     "\n"
-    "Ctrl-C or SIGTERM ends the load early; what was accepted is still handled, and the\n"
-    "summary is printed. A second one ends the process at once.\n"
+    "Ctrl-C or SIGTERM ends the load early; what was accepted is still handled, and\n"
+    "the summary is printed. A second one ends the process at once.\n"
     "\n"
     "The figures of a dispatcher: contention is the share of tries at its lock that\n"
     "failed (below 10 % is good), back-off the share of looks at it that ended in a\n"
     "sleep (below 1 % is good), p50 and p99 the time from the post of an event to its\n"
-    "handler.\n"
+    "handler. CPU is the share of the time that a thread was on a core.\n"
     "\n"
     "NO_COLOR in the environment turns colours off.\n"
-    "exit status: 0 the sums hold, 1 they do not or the load could not run, 2 wrong usage\n";
+    "\n"
+    "exit status: 0 the sums hold, 1 they do not or the load failed, 2 wrong usage\n";
 
 #define SECONDS_MIN 0.1
 #define SECONDS_MAX 86400.0
@@ -145,7 +146,7 @@ static int show_end(struct run *run, const struct options *options, weir_status 
     }
     fflush(stdout); /* before what follows on stderr */
     if (wrong != NULL) {
-        fprintf(stderr, "%s: P-3 does not hold: %s\n", program, wrong);
+        fprintf(stderr, "%s: the sums do not hold: %s\n", program, wrong);
     }
     /* A stop that ran out of time still counts everything: its left-overs are in the equation. */
     if (stopped != WEIR_OK) {

@@ -47,8 +47,7 @@ static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *pol
     *refused = WEIR_OK;
     *policy = WEIR_OVERFLOW_FAIL;
     weir__context_enter(context);
-    const weir__phase phase = (weir__phase)weir__load(&context->engine->phase, relaxed);
-    const bool open = phase < (r->by->in_handler ? WEIR__CLOSING : WEIR__STOPPING);
+    const bool open = weir__post_is_open(r->by);
     weir__processor *processor =
         open ? weir__registry_find(&context->engine->registry, r->to) : NULL;
     if (processor == NULL) {

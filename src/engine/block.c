@@ -16,7 +16,7 @@
 #define CLASS_SMALLEST 256u /* with the header; each class is twice the one before: 256 B .. 64 KiB */
 #define MAGAZINE_BYTES 16384u
 
-enum { CLASS_LARGE = 254, CLASS_ADOPTED = 255 };
+enum { CLASS_LARGE = 255 };
 
 struct weir_block {
     weir__pooled pooled;
@@ -30,6 +30,7 @@ struct weir_block {
     void *context;
     WEIR__ATOMIC(const weir_event_type *) drop_type; /* set by the first post of such a type */
     WEIR__ATOMIC(void *) drop_data;
+    weir_block *tracked_next, *tracked_previous; /* under tracked_lock */
 };
 _Static_assert(sizeof(struct weir_block) <= HEADER_BYTES, "a block's header");
 
@@ -61,9 +62,47 @@ void weir__blocks_close(weir_engine *engine)
         weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_OK, "engine",
                       "blocks were not released before the engine was destroyed", &field, 1);
     }
+    while (engine->tracked != NULL) {
+        weir_block *block = engine->tracked;
+        engine->tracked = block->tracked_next;
+        if (block->done != NULL) {
+            block->done(block->context, block->data);
+        }
+        if (block->class == CLASS_LARGE) {
+            weir__release(&engine->allocator, block, block->charged);
+        }
+    }
     for (uint32_t i = 0; i < WEIR__BLOCK_CLASSES; i++) {
         weir__pool_close(&engine->blocks[i]);
     }
+}
+
+/* Blocks that come from no pool, or that owe somebody a call, are on a list: the engine's end finds
+ * those that are still out. */
+static void track(weir_engine *engine, weir_block *block)
+{
+    weir__mutex_lock(&engine->tracked_lock);
+    block->tracked_previous = NULL;
+    block->tracked_next = engine->tracked;
+    if (engine->tracked != NULL) {
+        engine->tracked->tracked_previous = block;
+    }
+    engine->tracked = block;
+    weir__mutex_unlock(&engine->tracked_lock);
+}
+
+static void untrack(weir_engine *engine, weir_block *block)
+{
+    weir__mutex_lock(&engine->tracked_lock);
+    if (block->tracked_previous != NULL) {
+        block->tracked_previous->tracked_next = block->tracked_next;
+    } else {
+        engine->tracked = block->tracked_next;
+    }
+    if (block->tracked_next != NULL) {
+        block->tracked_next->tracked_previous = block->tracked_previous;
+    }
+    weir__mutex_unlock(&engine->tracked_lock);
 }
 
 /* Takes `bytes` from the bound. False: used up. */
@@ -116,8 +155,9 @@ static weir_status reserve(weir__context *context, size_t size, weir_block **out
 {
     weir_engine *engine = context->engine;
     *out = NULL;
-    if (size > SIZE_MAX / 2 || size > UINT32_MAX) {
-        return WEIR_E_INVALID;
+    if (size > UINT32_MAX) {
+        weir__add(&engine->block_refused, 1, relaxed);
+        return WEIR_E_NOMEM; /* more than an event can say that it has */
     }
     const size_t total = HEADER_BYTES + size;
     const uint32_t class = class_for(total);
@@ -135,6 +175,9 @@ static weir_status reserve(weir__context *context, size_t size, weir_block **out
         return WEIR_E_NOMEM;
     }
     set_up(block, engine, class, bytes, size);
+    if (class == CLASS_LARGE) {
+        track(engine, block);
+    }
     *out = block;
     return WEIR_OK;
 }
@@ -149,6 +192,12 @@ weir_status weir_block_reserve(weir_engine *engine, size_t size, weir_block **ou
     return context != NULL ? reserve(context, size, out) : WEIR_E_NOMEM;
 }
 
+static void do_nothing(void *context, void *data)
+{
+    (void)context;
+    (void)data;
+}
+
 weir_status weir_block_adopt(weir_engine *engine, void *data, size_t size,
                              void (*done)(void *context, void *data), void *context,
                              weir_block **out)
@@ -160,8 +209,9 @@ weir_status weir_block_adopt(weir_engine *engine, void *data, size_t size,
     if (status == WEIR_OK) {
         (*out)->data = data;
         (*out)->size = size;
-        (*out)->done = done;
+        (*out)->done = done != NULL ? done : do_nothing;
         (*out)->context = context;
+        track(engine, *out);
     }
     return status;
 }
@@ -194,11 +244,13 @@ void weir__block_release(weir__context *context, weir_block *block)
         type->drop(weir__load(&block->drop_data, relaxed));
     }
     if (block->done != NULL) {
+        untrack(engine, block);
         block->done(block->context, block->data);
     }
     const uint32_t class = block->class;
     const size_t charged = block->charged;
     if (class == CLASS_LARGE) {
+        untrack(engine, block);
         weir__release(&engine->allocator, block, charged);
     } else if (context != NULL) {
         weir__pool_put(&engine->blocks[class], &context->blocks[class], &block->pooled);

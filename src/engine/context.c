@@ -9,8 +9,6 @@
  */
 #include "engine/context.h"
 
-#include <stdlib.h>
-
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/signal.h"
@@ -44,7 +42,7 @@ static thread_state *make_state(void)
 {
     thread_state *state = state_of_thread();
     if (state == NULL) {
-        state = calloc(1, sizeof(*state));
+        state = weir__allocate(weir__allocator_default(), sizeof(*state));
         *weir__local() = state;
         if (state != NULL) {
             weir__local_arm();
@@ -85,11 +83,11 @@ static void thread_ends(void *pointer)
             /* [X1] pairs with [X2]: the next user sees the caches and cells as we left them. */
             weir__store(&a->context->in_use, 0, release);
         }
-        free(a);
+        weir__release(weir__allocator_default(), a, sizeof(*a));
         a = next;
     }
     weir__mutex_unlock(&alive_lock);
-    free(state);
+    weir__release(weir__allocator_default(), state, sizeof(*state));
 }
 
 /* In the child only the forking thread lives on, and memory is a copy: every engine of the parent is
@@ -199,8 +197,11 @@ static weir__context *find_slowly(weir_engine *engine)
     }
     weir__mutex_unlock(&alive_lock);
     weir__context *context = borrow_context(engine);
-    attachment *a = context == NULL ? NULL : spare != NULL ? *spare : calloc(1, sizeof(*a));
-    if (a == NULL) {
+    attachment *a = spare != NULL ? *spare : NULL;
+    if (context != NULL && a == NULL) {
+        a = weir__allocate(weir__allocator_default(), sizeof(*a));
+    }
+    if (context == NULL || a == NULL) {
         if (context != NULL) {
             weir__store(&context->in_use, 0, release);
         }
@@ -227,7 +228,8 @@ weir__context *weir__context_find(weir_engine *engine)
 bool weir__context_attach(weir__context *context)
 {
     thread_state *state = make_state();
-    attachment *a = state != NULL ? calloc(1, sizeof(*a)) : NULL;
+    attachment *a =
+        state != NULL ? weir__allocate(weir__allocator_default(), sizeof(*a)) : NULL;
     if (a == NULL) {
         return false;
     }
@@ -243,7 +245,7 @@ void weir__context_detach(weir__context *context)
         if ((*at)->context == context && (*at)->own) {
             attachment *a = *at;
             *at = a->next;
-            free(a);
+            weir__release(weir__allocator_default(), a, sizeof(*a));
             return;
         }
     }

@@ -109,7 +109,7 @@ weir_status weir_dispatcher_counters_get(weir_engine *engine, const char *dispat
     }
     c.processors = weir__load(&d->processors, relaxed);
     c.threads = weir__load(&d->threads, relaxed);
-    c.ready = weir__load(&d->length, relaxed);
+    c.ready = weir__dispatcher_ready(d);
     c.signals = weir__load(&d->signals, relaxed);
     const uint32_t count = weir__load(&engine->thread_count, acquire);
     for (uint32_t i = 0; i < count; i++) {

@@ -18,14 +18,32 @@
 #include "engine/fair.h"
 #include "engine/processor.h"
 
+#define COUNT_BITS 22
+#define COUNT_MAX ((UINT64_C(1) << COUNT_BITS) - 1)
+
+static weir__processor *newest_of(uint64_t intake)
+{
+    return (weir__processor *)(uintptr_t)((intake >> COUNT_BITS) << 6);
+}
+
 void weir__dispatcher_push_quiet(weir__dispatcher *dispatcher, weir__processor *processor)
 {
-    weir__processor *first = weir__load(&dispatcher->intake, relaxed);
+    uint64_t intake = weir__load(&dispatcher->intake, relaxed);
+    uint64_t next;
     do {
-        processor->ready_next = first;
+        const uint64_t count = intake & COUNT_MAX;
+        processor->ready_next = newest_of(intake);
+        next = ((uint64_t)(uintptr_t)processor >> 6) << COUNT_BITS |
+               (count < COUNT_MAX ? count + 1 : count);
         /* [I1] pairs with [I2]: the link, and everything behind the ready edge. seq_cst: before the
          * look at who is parked (see the header). */
-    } while (!weir__cas(&dispatcher->intake, &first, processor, seq_cst, relaxed));
+    } while (!weir__cas(&dispatcher->intake, &intake, next, seq_cst, relaxed));
+}
+
+uint32_t weir__dispatcher_ready(const weir__dispatcher *dispatcher)
+{
+    weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
+    return weir__load(&d->length, relaxed) + (uint32_t)(weir__load(&d->intake, relaxed) & COUNT_MAX);
 }
 
 void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *processor)
@@ -37,11 +55,11 @@ void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *proces
 /* The intake is a stack, newest first; turned round it goes behind the list. Lock held. */
 static uint32_t move_intake(weir__dispatcher *dispatcher)
 {
-    if (weir__load(&dispatcher->intake, relaxed) == NULL) {
+    if (weir__load(&dispatcher->intake, relaxed) == 0) {
         return 0;
     }
     /* [I2] pairs with [I1]. */
-    weir__processor *newest = weir__exchange(&dispatcher->intake, NULL, acquire);
+    weir__processor *newest = newest_of(weir__exchange(&dispatcher->intake, 0, acquire));
     weir__processor *turned = NULL;
     uint32_t count = 0;
     for (weir__processor *p = newest; p != NULL; count++) {

@@ -43,7 +43,7 @@ typedef struct weir__dispatcher {
     uint64_t waits_begun; /* fair: numbers for those who wait, first come first served */
 
     /* Posters. */
-    _Alignas(64) WEIR__ATOMIC(struct weir__processor *) intake;
+    _Alignas(64) weir__atomic_u64 intake; /* newest first: address / 64 in 42 bits, how many in 22 */
 
     /* Threads that park, posters that wake. One bit per thread of the engine. */
     _Alignas(64) weir__atomic_i32 searching;
@@ -82,6 +82,9 @@ typedef enum weir__take {
     WEIR__TAKE_GOT
 } weir__take;
 
+/* Processors in the queue, now. */
+uint32_t weir__dispatcher_ready(const weir__dispatcher *dispatcher);
+
 /* A thread that serves the dispatcher; `place` is the dispatcher's index in that thread's list. */
 weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, struct weir__thread *thread,
                                  uint32_t place, struct weir__processor **out);
@@ -89,7 +92,7 @@ weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, struct weir__thre
 static inline bool weir__dispatcher_has_work(const weir__dispatcher *dispatcher)
 {
     weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
-    return weir__load(&d->intake, seq_cst) != NULL || weir__load(&d->length, seq_cst) != 0;
+    return weir__load(&d->intake, seq_cst) != 0 || weir__load(&d->length, seq_cst) != 0;
 }
 
 /* Wakes one parked thread if there is one and nobody searches. The caller has just published work,

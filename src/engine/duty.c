@@ -3,7 +3,7 @@
  *
  * The order of steps around parking is law (see models of the wake-up in docs/MEMORY_MODEL.md):
  *
- *   1. the futex word is cleared before every condition that it guards;
+ *   1. the wait word is cleared before every condition that it guards;
  *   2. the thread stops searching, then sets its parked bits, then looks again;
  *   3. a waker first takes the bit, then counts the thread as searching, then wakes it;
  *   4. after sleeping, a bit that is still set is taken back and counted by the thread itself; a bit
@@ -18,7 +18,7 @@
 #include "engine/fair.h"
 #include "engine/processor.h"
 #include "engine/turn.h"
-#include "sync/futex.h"
+#include "sync/word.h"
 
 static bool must_leave(const weir__thread *thread)
 {
@@ -184,7 +184,7 @@ static void back_off(weir__thread *thread)
     weir__fair_step_out(thread);
     weir__store(&thread->wake, 0, seq_cst);
     if (!must_leave(thread)) {
-        weir__futex_wait(&thread->wake, 0, delay);
+        weir__word_wait(&thread->wake, 0, delay);
     }
 }
 
@@ -195,7 +195,7 @@ static void nap(weir__thread *thread)
     weir__engine_progress_if_stopping(thread->engine);
     weir__store(&thread->wake, 0, seq_cst);
     if (!must_leave(thread)) {
-        weir__futex_wait(&thread->wake, 0, thread->idle.sleep);
+        weir__word_wait(&thread->wake, 0, thread->idle.sleep);
     }
 }
 
@@ -236,7 +236,7 @@ static void park(weir__thread *thread)
         weir__engine_progress_if_stopping(thread->engine);
         /* Ends with a wake-up; a spurious return finds the word unchanged and sleeps on. */
         while (weir__load(&thread->wake, seq_cst) == 0) {
-            weir__futex_wait(&thread->wake, 0, WEIR_FOREVER);
+            weir__word_wait(&thread->wake, 0, WEIR_FOREVER);
         }
         thread->woken = true;
         for (uint32_t i = 0; i < thread->serving_count; i++) {

@@ -18,7 +18,7 @@
 #include "engine/options.h"
 #include "engine/shutdown.h"
 #include "engine/signal.h"
-#include "sync/futex.h"
+#include "sync/word.h"
 
 #define ENVELOPE_MAGAZINE 64u
 
@@ -35,14 +35,14 @@ weir_ns weir__deadline(weir_ns timeout, weir_ns when_zero)
 bool weir__wait_until(weir__atomic_u32 *word, uint32_t seen, weir_ns deadline)
 {
     if (deadline == WEIR_FOREVER) {
-        weir__futex_wait(word, seen, WEIR_FOREVER);
+        weir__word_wait(word, seen, WEIR_FOREVER);
         return true;
     }
     const weir_ns left = deadline - weir__clock_now();
     if (left <= 0) {
         return false;
     }
-    return weir__futex_wait(word, seen, left) || weir__clock_now() < deadline;
+    return weir__word_wait(word, seen, left) || weir__clock_now() < deadline;
 }
 
 weir_ns weir_time_now(const weir_engine *engine)
@@ -121,14 +121,25 @@ weir_status weir__engine_default_threads(weir_engine *engine, weir_error *error)
     return status;
 }
 
-/* registry.lock held. options.threads counts for the default dispatcher, whoever else was added. */
-static weir_status complete_threads(weir_engine *engine, weir_error *error)
+bool weir__engine_wants_default_threads(const weir_engine *engine)
 {
-    const uint32_t count = weir__load(&engine->thread_count, relaxed);
-    if (count == 0 || (engine->options.threads != 0 && !engine->default_threads_made)) {
-        return weir__engine_default_threads(engine, error);
+    if (engine->default_threads_made) {
+        return false;
     }
-    return WEIR_OK;
+    /* A number counts for the default dispatcher, whoever else was added; the default is for those
+     * who added nobody. Threads of dedicated processors are not somebody. */
+    if (engine->options.threads != 0) {
+        return true;
+    }
+    const uint32_t count = weir__load(&((weir_engine *)(uintptr_t)engine)->thread_count, relaxed);
+    for (uint32_t i = 0; i < count; i++) {
+        const weir__thread *thread =
+            weir__load(&((weir_engine *)(uintptr_t)engine)->threads[i], relaxed);
+        if (!thread->servings[0].dispatcher->dedicated) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Back to CREATED: those that run leave, and may be started again. */
@@ -144,7 +155,7 @@ static void undo_threads(weir_engine *engine, uint32_t started)
             continue;
         }
         weir__store(&thread->leave, 1, seq_cst);
-        weir__futex_wake(&engine->phase, INT32_MAX);
+        weir__word_wake(&engine->phase, INT32_MAX);
         weir__thread_wake(thread);
         weir__os_thread_join(&thread->os);
         weir__store(&thread->leave, 0, relaxed);
@@ -182,7 +193,7 @@ static bool wait_for_inits(weir_engine *engine)
         if (weir__load(&engine->inits_awaited, seq_cst) == 0) {
             return weir__load(&engine->start_failed, seq_cst) == 0;
         }
-        weir__futex_wait(&engine->progress, seen, WEIR_FOREVER);
+        weir__word_wait(&engine->progress, seen, WEIR_FOREVER);
     }
 }
 
@@ -197,14 +208,16 @@ static weir_status start(weir_engine *engine, weir_error *error)
     }
     weir_error own_error = WEIR_ERROR_INIT;
     engine->start_error = error != NULL ? error : &own_error;
-    weir_status status = complete_threads(engine, engine->start_error);
+    weir_status status = weir__engine_wants_default_threads(engine)
+                             ? weir__engine_default_threads(engine, engine->start_error)
+                             : WEIR_OK;
     status = status == WEIR_OK ? start_threads(engine, engine->start_error) : status;
     weir__mutex_unlock(&engine->registry.lock);
     if (status != WEIR_OK) {
         return status;
     }
     weir__store(&engine->phase, WEIR__STARTING, seq_cst);
-    weir__futex_wake(&engine->phase, INT32_MAX);
+    weir__word_wake(&engine->phase, INT32_MAX);
     const bool well = wait_for_inits(engine);
     weir__mutex_lock(&engine->registry.lock);
     status = well ? WEIR_OK : engine->start_error->status;
@@ -259,7 +272,7 @@ weir_status weir_engine_stop(weir_engine *engine, weir_ns timeout, weir_stop_rep
     } else {
         /* [T4] pairs with [T3]. */
         while (weir__load(&engine->stop_done, seq_cst) != 2) {
-            weir__futex_wait(&engine->stop_done, 1, WEIR_FOREVER);
+            weir__word_wait(&engine->stop_done, 1, WEIR_FOREVER);
         }
     }
     if (report != NULL) {

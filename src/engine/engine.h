@@ -55,6 +55,8 @@ struct weir_engine {
     weir__atomic_u64 block_bytes_high;
     weir__atomic_u64 block_refused;
     weir__atomic_u64 blocks_out;
+    weir__mutex tracked_lock; /* guards the list of blocks that the end must find */
+    weir_block *tracked;
 
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
     struct weir__signal_ring *signals;                   /* under registry.lock */
@@ -68,13 +70,13 @@ struct weir_engine {
     weir__atomic_u32 dispatcher_count;
     bool default_threads_made; /* under registry.lock */
     weir__mutex start_lock; /* held by a start from begin to end */
-    weir__atomic_u32 threads_ready; /* a futex: threads that have reported at start */
-    weir__atomic_u32 threads_out;   /* a futex: threads that have left */
+    weir__atomic_u32 threads_ready; /* a wait word: threads that have reported at start */
+    weir__atomic_u32 threads_out;   /* a wait word: threads that have left */
 
     /* Stop (engine/shutdown.c). */
-    weir__atomic_u32 progress;     /* a futex: changes when a thread runs out of work or a hook ends */
-    weir__atomic_u32 stop_done;    /* a futex: 0, 1 a stop has begun, 2 it has ended */
-    weir__atomic_u32 frozen;       /* ABANDONED: the numbers are fixed */
+    weir__atomic_u32 progress;     /* a wait word: changes when a thread runs out of work or a hook ends */
+    weir__atomic_u32 stop_done;    /* a wait word: 0, 1 a stop has begun, 2 it has ended */
+    weir__atomic_u32 frozen;       /* ABANDONED: 1 nothing is accepted, 2 the numbers are fixed */
     weir_status stop_status;       /* written before stop_done = 2 */
     weir_stop_report stop_report;
     weir_error *start_error;       /* under registry.lock: where a failed init reports */
@@ -104,7 +106,8 @@ weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name);
 void weir__dispatcher_names(weir_engine *engine, char *out, size_t size);
 
 weir__thread *weir__thread_by_name(weir_engine *engine, const char *name);
-/* The threads that options.threads asks for, if none was added. */
+/* The threads that options.threads asks for; wanted unless they exist or others were added. */
+bool weir__engine_wants_default_threads(const weir_engine *engine);
 weir_status weir__engine_default_threads(weir_engine *engine, weir_error *error);
 /* A thread and a dispatcher for one processor; and its start, if the engine runs. */
 weir__thread *weir__engine_dedicated_thread(weir_engine *engine, const char *name,
@@ -120,7 +123,7 @@ void weir__engine_progress(weir_engine *engine);
 /* The same, only while a stop is under way: one load otherwise. */
 void weir__engine_progress_if_stopping(weir_engine *engine);
 
-/* Waits on one of the engine's futex words until `deadline` (monotonic; WEIR_FOREVER: none). */
+/* Waits on one of the engine's wait words until `deadline` (monotonic; WEIR_FOREVER: none). */
 bool weir__wait_until(weir__atomic_u32 *word, uint32_t seen, weir_ns deadline);
 weir_ns weir__deadline(weir_ns timeout, weir_ns when_zero);
 

@@ -11,7 +11,7 @@
 #include "engine/duty.h"
 #include "engine/engine.h"
 #include "engine/turn.h"
-#include "sync/futex.h"
+#include "sync/word.h"
 
 #define LIMIT_DEFAULT 256u
 
@@ -93,7 +93,7 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     weir__store(&thread->turning, 0, seq_cst);
     if (weir__engine_phase(engine) >= WEIR__ABANDONED) {
         weir__add(&engine->threads_out, 1, seq_cst);
-        weir__futex_wake(&engine->threads_out, INT32_MAX);
+        weir__word_wake(&engine->threads_out, INT32_MAX);
     }
     return handled > INT32_MAX ? INT32_MAX : (int32_t)handled;
 }

@@ -72,12 +72,12 @@ void weir__freeze_over(weir_engine *engine)
 
 void weir__freeze_engine(weir_engine *engine)
 {
-    weir__add(&engine->attention, 1, seq_cst);
+    weir__store(&engine->frozen, 1, seq_cst); /* handlers' posts are refused from here on */
     weir__barrier_heavy();
     for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
          c = weir__load(&c->next, acquire)) {
         weir__store(&c->frozen_handled, weir__cell_read(&c->tally.handled), relaxed);
         weir__store(&c->frozen_dead, weir__cell_read(&c->tally.dead), relaxed);
     }
-    weir__store(&engine->frozen, 1, release);
+    weir__store(&engine->frozen, 2, release);
 }

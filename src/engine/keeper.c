@@ -7,13 +7,13 @@
 
 #include "base/memory.h"
 #include "engine/shutdown.h"
-#include "sync/futex.h"
+#include "sync/word.h"
 #include "sync/thread.h"
 
 typedef struct weir__keeper {
     weir_engine *engine;
     weir__os_thread os;
-    weir__atomic_u32 word; /* a futex: changes when there is something new */
+    weir__atomic_u32 word; /* a wait word: changes when there is something new */
     bool quit;             /* under registry.lock, so what follows */
     bool stop_engine;
     weir_ns stop_timeout;
@@ -69,7 +69,7 @@ static void keep(void *argument)
 static void nudge(weir__keeper *keeper)
 {
     weir__add(&keeper->word, 1, release);
-    weir__futex_wake(&keeper->word, 1);
+    weir__word_wake(&keeper->word, 1);
 }
 
 weir_status weir__keeper_need(weir_engine *engine)

@@ -102,7 +102,7 @@ static void choice(checker *check, const char *field, int value, int last, const
     if (check->status == WEIR_OK && (value < 0 || value > last)) {
         path_of(check, field, path, sizeof(path));
         check->status = weir__error_at(check->error, WEIR_E_INVALID, path, "is %d, must be %s",
-                                       value, names);
+                                       value < 0 ? 0 : value, names);
     }
 }
 
@@ -299,9 +299,8 @@ weir_status weir__options_assignment(const weir_assignment_options *in,
 {
     checker check = begin("weir_assignment_options", out, sizeof(*out), in, error);
     choice(&check, "idle", (int)out->idle, WEIR_IDLE_NOOP, IDLE_NAMES);
-    if (out->strategy < WEIR_STRATEGY_PARTITION || out->strategy > WEIR_STRATEGY_PER_DISPATCHER) {
-        refuse(&check, "strategy", "must be one of WEIR_STRATEGY_...");
-    }
+    choice(&check, "strategy", out->strategy == 0 ? -1 : (int)out->strategy,
+           WEIR_STRATEGY_PER_DISPATCHER, "one of WEIR_STRATEGY_...");
     if (out->dispatchers == NULL) {
         refuse(&check, "dispatchers", "is NULL, must have a name (\"\" is one)");
     }
@@ -310,6 +309,18 @@ weir_status weir__options_assignment(const weir_assignment_options *in,
         number32(&check, "threads", &out->threads, 1, 1024, 1);
     }
     return check.status;
+}
+
+static void check_cases(checker *check, const weir_cases *cases)
+{
+    for (size_t i = 0; cases->rows != NULL && i < cases->count; i++) {
+        if (cases->rows[i].type == NULL || cases->rows[i].handler == NULL) {
+            char text[96];
+            snprintf(text, sizeof(text), "row %zu has no %s", i,
+                     cases->rows[i].type == NULL ? "type" : "handler");
+            refuse(check, "cases", text);
+        }
+    }
 }
 
 weir_status weir__options_processor(const weir_processor_options *in,
@@ -323,6 +334,7 @@ weir_status weir__options_processor(const weir_processor_options *in,
                out->handler != NULL ? "and cases are both set, must be one of them"
                                     : "and cases are both unset, must be one of them");
     }
+    check_cases(&check, &out->cases);
     if (out->mailbox_max != 0) {
         number32(&check, "mailbox_max", &out->mailbox_max, 1, 1000000, 10000);
     }

@@ -17,12 +17,19 @@
 #include "engine/processor.h"
 #include "engine/room.h"
 #include "engine/turn.h"
-#include "sync/futex.h"
+#include "sync/word.h"
 
-static bool is_open(const weir__posting *by)
+bool weir__post_is_open(const weir__posting *by)
 {
-    const weir__phase phase = (weir__phase)weir__load(&by->context->engine->phase, relaxed);
-    return phase < (by->in_handler ? WEIR__CLOSING : WEIR__STOPPING);
+    weir_engine *engine = by->context->engine;
+    const weir__phase phase = (weir__phase)weir__load(&engine->phase, relaxed);
+    if (weir__likely(phase < WEIR__STOPPING)) {
+        return true;
+    }
+    /* What a handler sends while the stop runs out of time is accepted, and then left: an endless
+     * ping-pong does not end as if it had been handled. */
+    return by->in_handler && (phase < WEIR__CLOSING ||
+                              (phase == WEIR__ABANDONED && weir__load(&engine->frozen, relaxed) == 0));
 }
 
 /* What offer learnt about a target that was full. */
@@ -80,9 +87,9 @@ static weir_status offer(const weir__posting *by, weir_processor to, const weir_
     weir_status status;
     weir__context_enter(context);
     weir__processor *processor =
-        weir__likely(is_open(by)) ? weir__registry_find(&context->engine->registry, to) : NULL;
+        weir__likely(weir__post_is_open(by)) ? weir__registry_find(&context->engine->registry, to) : NULL;
     if (weir__unlikely(processor == NULL)) {
-        status = is_open(by) ? WEIR_UNKNOWN : WEIR_STOPPING;
+        status = weir__post_is_open(by) ? WEIR_UNKNOWN : WEIR_STOPPING;
     } else {
         uint32_t one = 1;
         switch (weir__mailbox_claim(&processor->mailbox, &one)) {
@@ -166,7 +173,7 @@ weir_status weir__post(const weir__posting *by, weir_processor to, const weir_ev
     full_target full = { .overflow = WEIR_OVERFLOW_FAIL };
     /* Before anything can be accepted: the sums of a stop rely on it ([Q1]). */
     weir__cell_add(&by->context->tally.attempted, 1);
-    weir_status status = is_open(by) ? weir__parcel_check(event) : WEIR_STOPPING;
+    weir_status status = weir__post_is_open(by) ? weir__parcel_check(event) : WEIR_STOPPING;
     if (weir__likely(status == WEIR_OK)) {
         status = weir__parcel_pack(by, event, &parcel);
     }

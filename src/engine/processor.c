@@ -115,8 +115,8 @@ static weir_status unknown_dispatcher(weir_engine *engine, const char *name, wei
 static weir__dispatcher *default_dispatcher(weir_engine *engine, weir_error *error)
 {
     weir__dispatcher *dispatcher = weir__dispatcher_find(engine, "");
-    if (dispatcher == NULL && weir__load(&engine->thread_count, relaxed) == 0 &&
-        weir__engine_phase(engine) == WEIR__CREATED) {
+    if (dispatcher == NULL && weir__engine_phase(engine) == WEIR__CREATED &&
+        weir__engine_wants_default_threads(engine)) {
         if (weir__engine_default_threads(engine, error) == WEIR_OK) {
             dispatcher = weir__dispatcher_find(engine, "");
         }

@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "engine/turn.h"
-#include "sync/futex.h"
+#include "sync/word.h"
 
 const weir_event_type weir_room_type = { sizeof(weir_event_type), "weir.room",
                                          (uint32_t)sizeof(weir_room), false, NULL, NULL };
@@ -94,13 +94,25 @@ static void wake_bucket(weir__room_wait *wait)
 {
     if (weir__load(&wait->waiters, seq_cst) != 0) {
         weir__add(&wait->word, 1, seq_cst);
-        weir__futex_wake(&wait->word, INT32_MAX);
+        weir__word_wake(&wait->word, INT32_MAX);
     }
 }
 
 void weir__room_wake_threads(weir_engine *engine, uint32_t index)
 {
     wake_bucket(weir__room_wait_of(engine, index));
+}
+
+bool weir__room_close(weir_engine *engine, weir__processor *processor)
+{
+    /* After the close the processor may be anybody's: what is needed of it is read before. */
+    const bool blocking = processor->overflow == WEIR_OVERFLOW_BLOCK;
+    const uint32_t index = processor->index;
+    const bool ready = weir__mailbox_close(&processor->mailbox);
+    if (blocking) {
+        weir__room_wake_threads(engine, index);
+    }
+    return ready;
 }
 
 void weir__room_wake_all(weir_engine *engine)

@@ -1,6 +1,6 @@
 /*
  * engine/room.h - telling those who wait that a mailbox has room: processors by an event they asked
- * for (want_room), OS threads by a futex (overflow = block).
+ * for (want_room), OS threads by a wait word (overflow = block).
  *
  * want_room. The asker's place and the event itself are taken when it asks, and hung onto the
  * target's list. Asker: push (seq_cst), then look at the target's word. Owner: take events off the
@@ -22,6 +22,10 @@ void weir__room_appeared(weir__context *context, weir__processor *processor, uin
 void weir__room_tell(weir__context *context, weir__processor *processor);
 /* Inside the mark. The same with gone = true, and nobody may join the list any more. */
 void weir__room_gone(weir__context *context, weir__processor *processor);
+
+/* Closes the mailbox: who waits for room there is told at once. True: the caller must make the
+ * processor ready, for its owner to finish it. */
+bool weir__room_close(weir_engine *engine, weir__processor *processor);
 
 /* Wakes OS threads that wait for room in a processor with this index; all of them. */
 void weir__room_wake_threads(weir_engine *engine, uint32_t index);

@@ -27,7 +27,7 @@
 #include "engine/room.h"
 #include "engine/signal.h"
 #include "engine/stop.h"
-#include "sync/futex.h"
+#include "sync/word.h"
 
 #define TIMEOUT_DEFAULT (30 * WEIR_S)
 #define JOIN_GRACE (100 * WEIR_MS) /* for threads that only have to notice that it is over */
@@ -35,7 +35,7 @@
 void weir__engine_progress(weir_engine *engine)
 {
     weir__add(&engine->progress, 1, seq_cst);
-    weir__futex_wake(&engine->progress, INT32_MAX);
+    weir__word_wake(&engine->progress, INT32_MAX);
 }
 
 void weir__engine_progress_if_stopping(weir_engine *engine)
@@ -48,7 +48,7 @@ void weir__engine_progress_if_stopping(weir_engine *engine)
 
 void weir__engine_sums(weir_engine *engine, weir__sums *sums)
 {
-    const bool frozen = weir__load(&engine->frozen, acquire) != 0;
+    const bool frozen = weir__load(&engine->frozen, acquire) == 2;
     memset(sums, 0, sizeof(*sums));
     for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
          c = weir__load(&c->next, acquire)) {
@@ -115,7 +115,7 @@ static void set_phase(weir_engine *engine, weir__phase phase)
 static void wake_everyone(weir_engine *engine)
 {
     const uint32_t count = weir__load(&engine->thread_count, acquire);
-    weir__futex_wake(&engine->phase, INT32_MAX);
+    weir__word_wake(&engine->phase, INT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         weir__thread_wake(weir__load(&engine->threads[i], acquire));
     }
@@ -246,6 +246,7 @@ void weir__shutdown(weir_engine *engine, weir_ns timeout)
         weir__shutdown_join(engine, WEIR_FOREVER);
     } else {
         engine->stop_status = WEIR_TIMEOUT;
+        weir__add(&engine->attention, 1, seq_cst); /* turns end after the event at hand */
         set_phase(engine, WEIR__ABANDONED);
         wake_everyone(engine);
         weir__shutdown_join(engine, weir__deadline(JOIN_GRACE, 0));
@@ -255,7 +256,7 @@ void weir__shutdown(weir_engine *engine, weir_ns timeout)
     write_report(engine);
     /* [T3] pairs with [T4]: the report. */
     weir__store(&engine->stop_done, 2, seq_cst);
-    weir__futex_wake(&engine->stop_done, INT32_MAX);
+    weir__word_wake(&engine->stop_done, INT32_MAX);
 }
 
 void weir__shutdown_failed_start(weir_engine *engine)
@@ -267,5 +268,5 @@ void weir__shutdown_failed_start(weir_engine *engine)
     weir__bury_all(engine);
     write_report(engine);
     weir__store(&engine->stop_done, 2, seq_cst);
-    weir__futex_wake(&engine->stop_done, INT32_MAX);
+    weir__word_wake(&engine->stop_done, INT32_MAX);
 }

@@ -1,6 +1,6 @@
 /*
  * engine/signal.c - weir_signal: a ring of envelopes made beforehand, so that a post needs no lock,
- * no pool and no thread-local state: only atomics, and a futex or eventfd to wake somebody.
+ * no pool and no thread-local state: only atomics, and a system call to wake somebody.
  *
  * Several handlers may post to one ring at once, on different threads or nested on one. Free
  * envelopes are a stack of indices with a tag; counters are shared, so they are exchanged.
@@ -154,6 +154,14 @@ weir_signal weir_signal_open(weir_engine *engine, weir_processor to, uint32_t ca
         weir__error_at(error, WEIR_E_INVALID, "weir_signal_open.capacity",
                        "is %u, must be 1 to %u (0 = the default, %u)", capacity, CAPACITY_MAX,
                        CAPACITY_DEFAULT);
+        return none;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    const bool known = weir__registry_find(&engine->registry, to) != NULL;
+    weir__mutex_unlock(&engine->registry.lock);
+    if (!known) {
+        weir__error_at(error, WEIR_E_INVALID, "weir_signal_open.to",
+                       "is no processor of this engine, or gone");
         return none;
     }
     weir__signal_ring *ring =

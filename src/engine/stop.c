@@ -12,7 +12,8 @@
 #include "engine/freeze.h"
 #include "engine/keeper.h"
 #include "engine/life.h"
-#include "sync/futex.h"
+#include "engine/room.h"
+#include "sync/word.h"
 
 #define TIMEOUT_DEFAULT (30 * WEIR_S)
 
@@ -67,7 +68,7 @@ void weir__stop_answer(weir__stop *stop, weir_status status)
     }
     /* [T1] pairs with [T2]: the answer. */
     weir__store(&stop->done, 1, release);
-    weir__futex_wake(&stop->done, INT32_MAX);
+    weir__word_wake(&stop->done, INT32_MAX);
 }
 
 void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t left)
@@ -113,7 +114,7 @@ bool weir__stop_close(weir_engine *engine, weir__processor *processor)
         weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_OK, component,
                       "stopping: events wait and are handled first", &field, 1);
     }
-    return weir__mailbox_close(&processor->mailbox);
+    return weir__room_close(engine, processor);
 }
 
 /* A family in the order in which it ends: children before their parents. */
@@ -194,7 +195,7 @@ void weir__stop_family(weir_engine *engine, weir__processor *root)
             cold->ending = true;
         }
         const bool push =
-            cold != NULL ? weir__stop_close(engine, p) : weir__mailbox_close(&p->mailbox);
+            cold != NULL ? weir__stop_close(engine, p) : weir__room_close(engine, p);
         if (push) {
             weir__dispatcher_push(p->dispatcher, p);
         }
@@ -210,7 +211,9 @@ void weir__stop_children(weir_engine *engine, weir__processor *parent)
     }
 }
 
-static void freeze_family(weir_engine *engine, weir__processor *root, weir_status status)
+/* With `unqueued`, processors that are in no ready queue are handed to the caller, who ends them. */
+static void freeze_family(weir_engine *engine, weir__processor *root, weir_status status,
+                          weir__processor **unqueued)
 {
     for (weir__processor *p = deepest(root); p != NULL; p = next_to_end(p, root)) {
         weir__processor_cold *cold = weir__processor_cold_of(p);
@@ -219,19 +222,26 @@ static void freeze_family(weir_engine *engine, weir__processor *root, weir_statu
             weir__stop_add(cold->stop, p, left);
         }
         weir__stop_answer(cold->stop, status);
-        if (weir__mailbox_close(&p->mailbox)) {
-            weir__dispatcher_push(p->dispatcher, p);
+        if (weir__room_close(engine, p)) {
+            if (unqueued != NULL) {
+                p->ready_next = NULL;
+                *unqueued = p;
+                unqueued = &p->ready_next;
+            } else {
+                weir__dispatcher_push(p->dispatcher, p);
+            }
         }
     }
 }
 
-void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status)
+static void expire(weir_engine *engine, weir__stop *stop, weir_status status,
+                   weir__processor **unqueued)
 {
     weir__processor *root = weir__registry_find(&engine->registry, stop->processor);
     if (weir__load(&stop->done, relaxed) != 0 || root == NULL) {
         return; /* answered, or about to be: unregistering answers */
     }
-    freeze_family(engine, root, status);
+    freeze_family(engine, root, status, unqueued);
     if (stop->status != WEIR_TIMEOUT) {
         return;
     }
@@ -246,29 +256,51 @@ void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status
                   "its stop ran out of time; what is left is not handled", &field, 1);
 }
 
-/* registry.lock held. *out is referenced for the caller. */
-static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns timeout,
-                         weir__stop **out)
+void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status)
 {
+    expire(engine, stop, status, NULL);
+}
+
+/* Ends what nobody else will, children first. Not with the lock held. */
+static void end_unqueued(weir_engine *engine, weir__processor *first)
+{
+    weir__context *context = first != NULL ? weir__context_find(engine) : NULL;
+    while (first != NULL && context != NULL) {
+        weir__processor *next = first->ready_next;
+        if (!weir__life_waits_for_children(context, first)) {
+            weir__life_end(context, first);
+        }
+        first = next;
+    }
+}
+
+/* registry.lock held. *out is referenced for the caller; *unqueued is to be ended by it. */
+static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns timeout,
+                         weir__stop **out, weir__processor **unqueued)
+{
+    *unqueued = NULL;
     weir__processor *processor = weir__registry_find(&engine->registry, handle);
     if (processor == NULL) {
         return WEIR_UNKNOWN;
     }
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     const bool begun = cold != NULL && cold->stop != NULL;
+    const weir__phase phase = weir__engine_phase(engine);
+    const bool served = phase != WEIR__CREATED && phase < WEIR__ABANDONED;
     if (!begun) {
         const weir_status status =
             prepare_family(engine, processor, weir__deadline(timeout, TIMEOUT_DEFAULT));
         if (status != WEIR_OK) {
             return status;
         }
-        weir__stop_family(engine, processor);
+        if (served) {
+            weir__stop_family(engine, processor);
+        }
     }
     *out = weir__processor_cold_of(processor)->stop;
     (*out)->references++;
-    const weir__phase phase = weir__engine_phase(engine);
-    if (phase == WEIR__CREATED || phase >= WEIR__ABANDONED) {
-        weir__stop_expire(engine, *out, WEIR_OK); /* nobody is there to drain it */
+    if (!served) {
+        expire(engine, *out, WEIR_OK, unqueued); /* nobody is there to drain it */
     }
     return begun ? WEIR_ALREADY : WEIR_OK;
 }
@@ -283,9 +315,11 @@ weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, w
     if (weir__context_in_handler()) {
         return WEIR_E_BLOCKING;
     }
+    weir__processor *unqueued;
     weir__mutex_lock(&engine->registry.lock);
-    weir_status status = begin(engine, processor, timeout, &stop);
+    weir_status status = begin(engine, processor, timeout, &stop, &unqueued);
     weir__mutex_unlock(&engine->registry.lock);
+    end_unqueued(engine, unqueued);
     if (stop == NULL) {
         return status;
     }
@@ -314,10 +348,11 @@ weir_status weir_processor_stop_async(weir_engine *engine, weir_processor proces
     if (!weir__engine_usable(engine)) {
         return WEIR_E_INVALID;
     }
+    weir__processor *unqueued = NULL;
     weir__mutex_lock(&engine->registry.lock);
     weir_status status = weir__keeper_need(engine);
     if (status == WEIR_OK) {
-        status = begin(engine, processor, timeout, &stop);
+        status = begin(engine, processor, timeout, &stop, &unqueued);
     }
     if (stop != NULL && status == WEIR_OK) {
         weir__keeper_watch(engine, stop);
@@ -325,5 +360,6 @@ weir_status weir_processor_stop_async(weir_engine *engine, weir_processor proces
         weir__stop_release(engine, stop);
     }
     weir__mutex_unlock(&engine->registry.lock);
+    end_unqueued(engine, unqueued);
     return status;
 }

@@ -13,7 +13,7 @@
 #include "engine/processor.h"
 
 typedef struct weir__stop {
-    weir__atomic_u32 done; /* a futex: 1 when the answer is fixed */
+    weir__atomic_u32 done; /* a wait word: 1 when the answer is fixed */
     weir_status status;    /* written before done, under registry.lock; so the report */
     weir_stop_report report;
     weir_ns deadline;

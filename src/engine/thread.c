@@ -18,7 +18,7 @@
 #include "engine/duty.h"
 #include "engine/engine.h"
 #include "engine/options.h"
-#include "sync/futex.h"
+#include "sync/word.h"
 
 /* ---- dispatchers ---- */
 
@@ -242,14 +242,15 @@ static bool settle_in(weir__thread *thread)
     weir__store(&thread->system_id, (uint32_t)weir__os_thread_id(), relaxed);
     snprintf(component, sizeof(component), "thread %.80s", thread->name);
     if (options->core_count > 0) {
-        const int failure = weir__os_thread_pin(thread->cores, options->core_count);
-        snprintf(number, sizeof(number), "%d", (int)thread->cores[0]);
+        int32_t core;
+        const int failure = weir__os_thread_pin(thread->cores, options->core_count, &core);
+        snprintf(number, sizeof(number), "%d", (int)core);
         const weir_log_field field = { "core", number };
         if (failure != 0 && options->core_required) {
             weir__error_system(&thread->start_error, failure, component,
                                "core %d is required and cannot be had: it does not exist, or this "
                                "process may not use it",
-                               (int)thread->cores[0]);
+                               (int)core);
             return false;
         }
         if (failure != 0) {
@@ -278,7 +279,7 @@ static void report(weir__thread *thread, weir__thread_state state)
     /* [V2] pairs with [V3]: start_error. */
     weir__store(&thread->state, state, release);
     weir__add(&engine->threads_ready, 1, seq_cst);
-    weir__futex_wake(&engine->threads_ready, INT32_MAX);
+    weir__word_wake(&engine->threads_ready, INT32_MAX);
 }
 
 static void run(void *argument)
@@ -290,7 +291,7 @@ static void run(void *argument)
     if (settled) {
         while (weir__engine_phase(engine) == WEIR__CREATED &&
                weir__load(&thread->leave, acquire) == 0) {
-            weir__futex_wait(&engine->phase, WEIR__CREATED, WEIR_FOREVER);
+            weir__word_wait(&engine->phase, WEIR__CREATED, WEIR_FOREVER);
         }
         weir__context_handler_begin(); /* whatever runs here is a handler or a hook */
         weir__duty_run(thread);
@@ -300,7 +301,7 @@ static void run(void *argument)
     weir__store(&thread->system_id, 0, relaxed);
     weir__store(&thread->state, WEIR__THREAD_LEFT, seq_cst);
     weir__add(&engine->threads_out, 1, seq_cst);
-    weir__futex_wake(&engine->threads_out, INT32_MAX);
+    weir__word_wake(&engine->threads_out, INT32_MAX);
 }
 
 weir_status weir__thread_start(weir__thread *thread, weir_error *error)
@@ -336,7 +337,7 @@ weir_status weir__thread_await(weir__thread *thread, weir_error *error)
         if (state != WEIR__THREAD_STARTED) {
             break;
         }
-        weir__futex_wait(&engine->threads_ready, seen, WEIR_FOREVER);
+        weir__word_wait(&engine->threads_ready, seen, WEIR_FOREVER);
     }
     if (thread->start_error.status == WEIR_OK) {
         return WEIR_OK;
@@ -355,7 +356,7 @@ void weir__thread_wake(weir__thread *thread)
     if (thread->options.external) {
         weir__doorbell_ring(thread->doorbell);
     } else {
-        weir__futex_wake(&thread->wake, 1);
+        weir__word_wake(&thread->wake, 1);
     }
 }
 

@@ -115,6 +115,7 @@ static bool deliver(weir_turn *turn, weir__envelope *envelope)
     const weir_status status = processor->handler(processor->state, turn, &event);
     const bool handled = judge(turn, status, &event);
     close_event(turn, envelope);
+    turn->dead += handled ? 0 : 1;
     return weir__freeze_count(turn->context, processor, handled);
 }
 
@@ -236,6 +237,7 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
     turn.flow = 0;
     turn.now = 0;
     turn.ahead = 0;
+    turn.dead = 0;
     turn.batch = processor->batch_max;
     if (weir__unlikely(thread->options.external && thread->events_left < turn.batch)) {
         turn.batch = thread->events_left;
@@ -256,13 +258,13 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
     weir__turn_end end;
     if (weir__unlikely((weir__load(&processor->control, acquire) &
                         (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0)) {
-        weir__mailbox_close(&processor->mailbox);
+        weir__room_close(engine, processor);
         end = finish(&turn, &at);
     } else {
         end = run_events(&turn, &at);
     }
     if (serving != NULL && at.done > 0) {
-        weir__cell_add(&serving->handled, at.done);
+        weir__cell_add(&serving->handled, at.done - turn.dead);
     }
     if (end != WEIR__TURN_OVER) {
         if (!processor->mailbox.evicting) {

@@ -17,6 +17,7 @@ struct weir_turn {
     uint64_t flow;  /* of the event at hand */
     weir_ns now;    /* 0: not read yet */
     uint32_t ahead; /* events of this batch behind the one at hand */
+    uint32_t dead;  /* events of this turn whose handler failed */
     uint32_t batch; /* how many this turn may handle */
     char text[128]; /* of weir_turn_fail */
 };

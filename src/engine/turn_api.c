@@ -142,6 +142,9 @@ size_t weir_turn_post_batch(weir_turn *turn, const weir_processor *to, size_t to
 
 weir_status weir_turn_reply(weir_turn *turn, weir_ticket to, const weir_event *event)
 {
+    if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
+        return WEIR_E_INVALID;
+    }
     return to.sender.id != 0 ? weir_turn_post(turn, to.sender, event) : WEIR_UNKNOWN;
 }
 
@@ -173,8 +176,12 @@ weir_status weir_turn_handle(weir_turn *turn, const weir_cases *cases, void *sta
     }
     /* The same type by another descriptor: a header that two libraries share. */
     for (size_t i = 0; i < cases->count; i++) {
-        if (weir_event_as(event, cases->rows[i].type) != NULL) {
+        const weir_event_type *type = cases->rows[i].type;
+        if (weir_event_as(event, type) != NULL) {
             return cases->rows[i].handler(state, turn, event);
+        }
+        if (strcmp(event->type->name, type->name) == 0) {
+            return weir_turn_fail(turn, WEIR_E_TYPE, "one name with two sizes");
         }
     }
     return WEIR_UNHANDLED;

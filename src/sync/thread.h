@@ -11,8 +11,11 @@
 
 /* ---- threads ---- */
 
+/* Lives until the thread is joined. */
 typedef struct weir__os_thread {
     uintptr_t handle; /* the starter's, for join */
+    void (*run)(void *);
+    void *argument;
 } weir__os_thread;
 
 /* 0, or an errno. All signals are blocked in the new thread: they are the application's. */
@@ -22,8 +25,8 @@ void weir__os_thread_join(weir__os_thread *thread);
 /* Of the calling thread. Names are cut at 15 bytes. */
 void weir__os_thread_name(const char *name);
 int32_t weir__os_thread_id(void);
-/* 0, or an errno: EINVAL if no core of the list exists or may be used. */
-int weir__os_thread_pin(const int32_t *cores, uint32_t count);
+/* 0, or an errno: EINVAL if a core of the list does not exist or may not be used; *wrong is it. */
+int weir__os_thread_pin(const int32_t *cores, uint32_t count, int32_t *wrong);
 int weir__os_thread_priority(weir_priority policy, int32_t value);
 
 void weir__yield(void);

@@ -23,40 +23,28 @@
 
 /* ---- threads ---- */
 
-/* What the new thread needs; the new thread frees it. */
-struct start {
-    void (*run)(void *);
-    void *argument;
-};
-
 static void *trampoline(void *memory)
 {
-    const struct start start = *(struct start *)memory;
-    free(memory);
-    start.run(start.argument);
+    const weir__os_thread *thread = memory;
+    thread->run(thread->argument);
     return NULL;
 }
 
 int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *argument)
 {
-    struct start *start = malloc(sizeof(*start));
-    if (start == NULL) {
-        return ENOMEM;
-    }
-    *start = (struct start){ run, argument };
+    thread->run = run;
+    thread->argument = argument;
     sigset_t all;
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_t handle;
-    const int failure = pthread_create(&handle, NULL, trampoline, start);
+    const int failure = pthread_create(&handle, NULL, trampoline, thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (failure != 0) {
-        free(start);
-        return failure;
+    if (failure == 0) {
+        thread->handle = (uintptr_t)handle;
     }
-    thread->handle = (uintptr_t)handle;
-    return 0;
+    return failure;
 }
 
 void weir__os_thread_join(weir__os_thread *thread)
@@ -77,17 +65,19 @@ int32_t weir__os_thread_id(void)
     return (int32_t)syscall(SYS_gettid);
 }
 
-int weir__os_thread_pin(const int32_t *cores, uint32_t count)
+int weir__os_thread_pin(const int32_t *cores, uint32_t count, int32_t *wrong)
 {
     cpu_set_t allowed;
     cpu_set_t set;
     CPU_ZERO(&set);
+    *wrong = count > 0 ? cores[0] : -1;
     if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
         return errno;
     }
     for (uint32_t i = 0; i < count; i++) {
         /* A core outside the mask would be dropped silently by the kernel: refuse it ourselves. */
         if (cores[i] < 0 || cores[i] >= CPU_SETSIZE || !CPU_ISSET((size_t)cores[i], &allowed)) {
+            *wrong = cores[i];
             return EINVAL;
         }
         CPU_SET((size_t)cores[i], &set);

@@ -1,5 +1,5 @@
 /*
- * sync/futex.h - sleep until a word changes.
+ * sync/word.h - sleep until a word changes.
  *
  * Read the word BEFORE every condition that it guards; then wait with the value that was read.
  *
@@ -13,9 +13,9 @@
 
 /* Sleeps while *word == expected, at most `timeout` (WEIR_FOREVER: no limit; <= 0: not at all).
  * False: the time was over. True: woken, changed, or for no reason: look again. */
-bool weir__futex_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout);
+bool weir__word_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout);
 
 /* Wakes up to `count` sleepers. Async-signal-safe; keeps errno. */
-void weir__futex_wake(weir__atomic_u32 *word, uint32_t count);
+void weir__word_wake(weir__atomic_u32 *word, uint32_t count);
 
 #endif /* WEIR_SYNC_FUTEX_H */

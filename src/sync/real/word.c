@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
-#include "sync/futex.h"
+#include "sync/word.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -17,7 +17,7 @@
 #include "sync/barrier.h"
 #include "sync/mutex.h"
 
-bool weir__futex_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout)
+bool weir__word_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout)
 {
     if (timeout <= 0) {
         return false;
@@ -29,7 +29,7 @@ bool weir__futex_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout
     return !(result < 0 && errno == ETIMEDOUT);
 }
 
-void weir__futex_wake(weir__atomic_u32 *word, uint32_t count)
+void weir__word_wake(weir__atomic_u32 *word, uint32_t count)
 {
     const int saved = errno;
     syscall(SYS_futex, &word->value, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
@@ -45,7 +45,7 @@ void weir__mutex_lock(weir__mutex *mutex)
     }
     /* Ends when the holder lets go; every round either takes the lock or sleeps. */
     while (weir__exchange(&mutex->state, 2, acquire) != 0) {
-        weir__futex_wait(&mutex->state, 2, WEIR_FOREVER);
+        weir__word_wait(&mutex->state, 2, WEIR_FOREVER);
     }
 }
 
@@ -55,7 +55,7 @@ void weir__mutex_unlock(weir__mutex *mutex)
     const uint32_t state = weir__exchange(&mutex->state, 0, release);
     WEIR_ASSERT(state != 0);
     if (state == 2) {
-        weir__futex_wake(&mutex->state, 1);
+        weir__word_wake(&mutex->state, 1);
     }
 }
 
