@@ -59,6 +59,10 @@ typedef struct weir_stop_report {
 } weir_stop_report;
 #define WEIR_STOP_REPORT_INIT WEIR_SIZED(weir_stop_report)
 
+/* Any. Prints "9 accepted = 7 handled + 1 dropped + 1 dead + 0 left" to stdout. Returns 0 if that
+ * is so and nothing is left, else 1: fit for main's return. */
+WEIR_API int weir_stop_report_print(const weir_stop_report *report);
+
 /* Control. NULL on error. Starts no thread. */
 WEIR_API weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *error);
 

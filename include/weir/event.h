@@ -28,7 +28,8 @@ extern "C" {
 /*
  * A type is a constant descriptor that outlives the engine. Two descriptors of one name and size
  * are one type, so a header shared by two plugins may define it. A table that meets its name with
- * another size answers E_TYPE: that event is dead. Names are "module.noun", with "/2" behind them when the layout changes.
+ * another size answers E_TYPE: that event is dead. Names are "module.noun", with "/2" behind them
+ * when the layout changes.
  *
  * A type with `drop` owns something (a file, memory), so it must not be copied: it travels in
  * blocks only, a post without a block is E_TYPE. A refused commit drops it like an accepted one.

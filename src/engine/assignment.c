@@ -157,9 +157,8 @@ static weir_status count_rows(rows *r, const weir_assignment_options *o, weir_er
         }
     }
     /* A thread serves at most 64 dispatchers. */
-    const uint32_t each = o->strategy == WEIR_STRATEGY_SHARED
-                              ? r->names
-                              : (r->names + r->count - 1) / r->count;
+    const uint32_t each =
+        o->strategy == WEIR_STRATEGY_SHARED ? r->names : (r->names + r->count - 1) / r->count;
     if (r->count > WEIR__THREADS_MAX || each > WEIR__THREAD_DISPATCHERS_MAX) {
         return weir__error_at(error, WEIR_E_LIMIT, "weir_assignment_options",
                               "makes %u threads with up to %u dispatchers each, must be at most "

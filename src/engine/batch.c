@@ -2,8 +2,8 @@
  * engine/batch.c - many posts in one call: events for one target in a row share one claim, one
  * publish and at most one wake-up.
  *
- * What is accepted of a run towards a mailbox that refuses (fail, block) is its beginning: after the
- * first FULL the rest of the run is FULL too, so that a caller may go on from there.
+ * What is accepted of a run towards a mailbox that refuses (fail, block) is its beginning: after
+ * the first FULL the rest of the run is FULL too, so that a caller may go on from there.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,8 +28,8 @@ static void publish(const run *r, weir__processor *processor, uint32_t count, bo
     for (uint32_t i = 0; i < count; i++) {
         weir__parcel_fill(r->by, &r->parcels[i]);
         if (i > 0) {
-            weir__store(&r->parcels[i - 1].envelope->pooled.next,
-                        &r->parcels[i].envelope->pooled, relaxed);
+            weir__store(&r->parcels[i - 1].envelope->pooled.next, &r->parcels[i].envelope->pooled,
+                        relaxed);
         }
     }
     weir__mailbox_publish(&processor->mailbox, r->parcels[0].envelope,

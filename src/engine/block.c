@@ -13,7 +13,8 @@
 #include "base/memory.h"
 
 #define HEADER_BYTES 128u
-#define CLASS_SMALLEST 256u /* with the header; each class is twice the one before: 256 B .. 64 KiB */
+#define CLASS_SMALLEST                                                                             \
+    256u /* with the header; each class is twice the one before: 256 B .. 64 KiB */
 #define MAGAZINE_BYTES 16384u
 
 enum { CLASS_LARGE = 255 };
@@ -34,9 +35,12 @@ struct weir_block {
 };
 _Static_assert(sizeof(struct weir_block) <= HEADER_BYTES, "a block's header");
 
-const weir_event_type weir_bytes_type = { sizeof(weir_event_type), "weir.bytes", 0, true, NULL,
-                                          NULL };
-const weir_event_type weir_text_type = { sizeof(weir_event_type), "weir.text", 0, true, NULL, NULL };
+const weir_event_type weir_bytes_type = {
+    sizeof(weir_event_type), "weir.bytes", 0, true, NULL, NULL
+};
+const weir_event_type weir_text_type = {
+    sizeof(weir_event_type), "weir.text", 0, true, NULL, NULL
+};
 
 static uint32_t class_bytes(uint32_t class)
 {
@@ -130,7 +134,7 @@ static uint32_t class_for(size_t total)
 {
     uint32_t class = 0;
     while (class < WEIR__BLOCK_CLASSES && class_bytes(class) < total) {
-        class++;
+        class ++;
     }
     return class < WEIR__BLOCK_CLASSES ? class : CLASS_LARGE;
 }
@@ -165,10 +169,9 @@ static weir_status reserve(weir__context *context, size_t size, weir_block **out
     if (!charge(engine, bytes)) {
         return WEIR_E_NOMEM;
     }
-    weir_block *block =
-        class == CLASS_LARGE
-            ? weir__allocate_raw(&engine->allocator, total)
-            : (void *)weir__pool_get(&engine->blocks[class], &context->blocks[class]);
+    weir_block *block = class == CLASS_LARGE ? weir__allocate_raw(&engine->allocator, total)
+                                             : (void *)weir__pool_get(&engine->blocks[class],
+                                                                      &context->blocks[class]);
     if (block == NULL) {
         uncharge(engine, bytes);
         weir__add(&engine->block_refused, 1, relaxed);
@@ -272,7 +275,8 @@ bool weir__block_contains(const weir_block *block, const void *data, uint32_t si
 {
     const uintptr_t first = (uintptr_t)block->data;
     const uintptr_t at = (uintptr_t)data;
-    return size == 0 || (at >= first && at - first <= block->size && block->size - (at - first) >= size);
+    return size == 0 ||
+           (at >= first && at - first <= block->size && block->size - (at - first) >= size);
 }
 
 void weir__block_note_drop(weir_block *block, const weir_event_type *type, const void *data)
@@ -327,10 +331,9 @@ const void *weir_event_as(const weir_event *event, const weir_event_type *type)
     if (event == NULL || type == NULL || event->type == NULL) {
         return NULL;
     }
-    const bool same = event->type == type ||
-                      (event->type->size == type->size &&
-                       event->type->sized_by_event == type->sized_by_event &&
-                       strcmp(event->type->name, type->name) == 0);
+    const bool same = event->type == type || (event->type->size == type->size &&
+                                              event->type->sized_by_event == type->sized_by_event &&
+                                              strcmp(event->type->name, type->name) == 0);
     if (!same) {
         return NULL;
     }

@@ -36,8 +36,7 @@ static void bury(weir_engine *engine, weir__context *context, weir__processor *p
     if (cold == NULL) {
         return;
     }
-    if (cold->destroy != NULL &&
-        (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
+    if (cold->destroy != NULL && (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
         cold->destroy(processor->state, engine->stop_status);
     }
     if (cold->stop != NULL) {

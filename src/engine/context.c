@@ -27,7 +27,8 @@ typedef struct thread_state {
     uint32_t handlers; /* nesting depth of handlers on this thread */
 } thread_state;
 
-/* Guards the list of living engines, and with it: a thread that ends against an engine that ends. */
+/* Guards the list of living engines, and with it: a thread that ends against an engine that ends.
+ * */
 static weir__mutex alive_lock;
 static weir_engine *alive;
 static uint64_t last_serial;
@@ -90,8 +91,9 @@ static void thread_ends(void *pointer)
     weir__release(weir__allocator_default(), state, sizeof(*state));
 }
 
-/* In the child only the forking thread lives on, and memory is a copy: every engine of the parent is
- * marked, so that every call on it finds out; locks that other threads held at the fork are void. */
+/* In the child only the forking thread lives on, and memory is a copy: every engine of the parent
+ * is marked, so that every call on it finds out; locks that other threads held at the fork are
+ * void. */
 static void after_fork(void)
 {
     for (weir_engine *engine = alive; engine != NULL; engine = engine->next_alive) {
@@ -228,8 +230,7 @@ weir__context *weir__context_find(weir_engine *engine)
 bool weir__context_attach(weir__context *context)
 {
     thread_state *state = make_state();
-    attachment *a =
-        state != NULL ? weir__allocate(weir__allocator_default(), sizeof(*a)) : NULL;
+    attachment *a = state != NULL ? weir__allocate(weir__allocator_default(), sizeof(*a)) : NULL;
     if (a == NULL) {
         return false;
     }

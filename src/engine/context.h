@@ -24,20 +24,20 @@ struct weir__thread;
 
 /* One row per counter: field, meaning. All are written by the context's thread only. */
 #define WEIR__TALLY_MAP(X)                                                                         \
-    X(attempted)       /* posts begun; each ends in exactly one of the following */                \
+    X(attempted) /* posts begun; each ends in exactly one of the following */                      \
     X(refused_full)                                                                                \
     X(refused_stopping)                                                                            \
     X(refused_unknown)                                                                             \
-    X(refused_other)   /* no memory, invalid */                                                    \
+    X(refused_other) /* no memory, invalid */                                                      \
     X(dropped_newest)                                                                              \
     X(dropped_oldest)                                                                              \
     X(handled)                                                                                     \
     X(dead)                                                                                        \
-    X(left)            /* discarded after a stop ran out of time */                                \
-    X(unhandled)       /* of handled */                                                            \
-    X(hooks_due)       /* inits and destroys to run ... */                                         \
-    X(hooks_done)      /* ... and run */                                                           \
-    X(rooms)           /* room events sent */
+    X(left)       /* discarded after a stop ran out of time */                                     \
+    X(unhandled)  /* of handled */                                                                 \
+    X(hooks_due)  /* inits and destroys to run ... */                                              \
+    X(hooks_done) /* ... and run */                                                                \
+    X(rooms)      /* room events sent */
 
 #define WEIR__TALLY_FIELD(name) weir__cell name;
 typedef struct weir__tally {
@@ -54,10 +54,10 @@ typedef struct weir__context {
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
 
     /* Written by others, under the engine's locks. */
-    _Alignas(64) uint64_t grace_seen;  /* `inside` when the grace period under way began */
-    weir__atomic_u64 frozen_handled;   /* see engine/freeze.h */
+    _Alignas(64) uint64_t grace_seen; /* `inside` when the grace period under way began */
+    weir__atomic_u64 frozen_handled;  /* see engine/freeze.h */
     weir__atomic_u64 frozen_dead;
-    weir__atomic_u32 in_use;           /* some thread has it */
+    weir__atomic_u32 in_use;                   /* some thread has it */
     WEIR__ATOMIC(struct weir__context *) next; /* of the engine's list, which only grows */
 } weir__context;
 

@@ -29,8 +29,8 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     c.unhandled = s.unhandled;
     c.rooms = s.rooms;
     /* `attempted` was read among the others: a post between two readings may be missing. */
-    const uint64_t refused = s.refused_full + s.refused_stopping + s.refused_unknown +
-                             s.refused_other;
+    const uint64_t refused =
+        s.refused_full + s.refused_stopping + s.refused_unknown + s.refused_other;
     c.accepted = s.attempted > refused ? s.attempted - refused : 0;
     const uint64_t done = c.handled + c.dropped + c.dead;
     const uint64_t open = c.accepted > done ? c.accepted - done : 0;
@@ -51,8 +51,8 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     c.block_bytes = weir__load(&engine->block_bytes, relaxed);
     c.block_bytes_high = weir__load(&engine->block_bytes_high, relaxed);
     c.block_refused = weir__load(&engine->block_refused, relaxed);
-    c.pool_bytes = weir__cell_read(&engine->envelopes.bytes) +
-                   weir__cell_read(&engine->envelopes_wide.bytes);
+    c.pool_bytes =
+        weir__cell_read(&engine->envelopes.bytes) + weir__cell_read(&engine->envelopes_wide.bytes);
     return weir__struct_fill(out, &c, sizeof(c));
 }
 

@@ -3,8 +3,8 @@
  *
  * Fair mode. Every thread that finds no work, or finds that others wait longer, draws a number
  * (under the lock). Work goes to the lowest number, and so does a wake-up; a thread that begins a
- * turn anywhere gives its numbers back and passes the wake-up on, so nobody waits for someone who is
- * inside a handler. External threads take without a number: the application may forget them.
+ * turn anywhere gives its numbers back and passes the wake-up on, so nobody waits for someone who
+ * is inside a handler. External threads take without a number: the application may forget them.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -43,7 +43,8 @@ void weir__dispatcher_push_quiet(weir__dispatcher *dispatcher, weir__processor *
 uint32_t weir__dispatcher_ready(const weir__dispatcher *dispatcher)
 {
     weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
-    return weir__load(&d->length, relaxed) + (uint32_t)(weir__load(&d->intake, relaxed) & COUNT_MAX);
+    return weir__load(&d->length, relaxed) +
+           (uint32_t)(weir__load(&d->intake, relaxed) & COUNT_MAX);
 }
 
 void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *processor)
@@ -77,8 +78,8 @@ static uint32_t move_intake(weir__dispatcher *dispatcher)
     return count;
 }
 
-weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thread,
-                                 uint32_t place, weir__processor **out)
+weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thread, uint32_t place,
+                                 weir__processor **out)
 {
     weir__serving *serving = &thread->servings[place];
     *out = NULL;

@@ -1,7 +1,7 @@
 /*
  * engine/dispatcher.h - a named queue of ready processors, and who sleeps beside it.
  *
- *     push (any thread)  ->  intake (lock-free stack)  --taken whole, turned round-->  list  ->  take
+ * push (any thread)  ->  intake (lock-free stack)  --taken whole, turned round-->  list  ->  take
  *                                                       (under the try-lock)
  *
  * A poster never waits for the lock: it pushes onto the intake. A thread that wants work *tries*
@@ -43,7 +43,8 @@ typedef struct weir__dispatcher {
     uint64_t waits_begun; /* fair: numbers for those who wait, first come first served */
 
     /* Posters. */
-    _Alignas(64) weir__atomic_u64 intake; /* newest first: address / 64 in 42 bits, how many in 22 */
+    _Alignas(64)
+        weir__atomic_u64 intake; /* newest first: address / 64 in 42 bits, how many in 22 */
 
     /* Threads that park, posters that wake. One bit per thread of the engine. */
     _Alignas(64) weir__atomic_i32 searching;
@@ -61,7 +62,7 @@ typedef struct weir__dispatcher {
     bool fair;
     bool dedicated; /* belongs to one processor */
     weir__backoff_plan backoff;
-    uint32_t batch_max; /* 0: the engine's */
+    uint32_t batch_max;                /* 0: the engine's */
     weir__atomic_u32 threads;          /* that serve it ... */
     weir__atomic_u32 threads_external; /* ... of them turned by the application */
     weir__atomic_u64 processors;       /* under registry.lock */

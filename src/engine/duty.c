@@ -6,7 +6,7 @@
  *   1. the wait word is cleared before every condition that it guards;
  *   2. the thread stops searching, then sets its parked bits, then looks again;
  *   3. a waker first takes the bit, then counts the thread as searching, then wakes it;
- *   4. after sleeping, a bit that is still set is taken back and counted by the thread itself; a bit
+ * 4. after sleeping, a bit that is still set is taken back and counted by the thread itself; a bit
  *      that is gone was, or will be, counted by its waker.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -175,8 +175,7 @@ weir__round weir__duty_round(weir__thread *thread)
 static void back_off(weir__thread *thread)
 {
     weir__serving *serving = &thread->servings[thread->next_place % thread->serving_count];
-    const weir_ns delay =
-        weir__backoff_next(&thread->backoff, &serving->dispatcher->backoff);
+    const weir_ns delay = weir__backoff_next(&thread->backoff, &serving->dispatcher->backoff);
     weir__cell_add(&thread->backoffs, 1);
     weir__cell_add(&serving->backoffs, 1);
     weir__cell_add(&serving->backoff_ns, (uint64_t)delay);

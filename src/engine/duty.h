@@ -23,8 +23,8 @@ void weir__duty_search_begin(weir__thread *thread);
 /* `look`: work that lies there although we found some means that another thread is needed. */
 void weir__duty_search_end(weir__thread *thread, bool look);
 
-/* Declares the thread asleep in every dispatcher, and looks once more. True: nothing is there, go to
- * sleep. In either case weir__duty_unpark follows, which leaves the thread searching. */
+/* Declares the thread asleep in every dispatcher, and looks once more. True: nothing is there, go
+ * to sleep. In either case weir__duty_unpark follows, which leaves the thread searching. */
 bool weir__duty_park(weir__thread *thread);
 void weir__duty_unpark(weir__thread *thread);
 

@@ -90,8 +90,7 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
         return NULL;
     }
     engine->options.name = engine->name;
-    weir__log_open(&engine->log, checked.log, checked.log_context, checked.log_level,
-                   engine->name);
+    weir__log_open(&engine->log, checked.log, checked.log_context, checked.log_level, engine->name);
     const int failure = weir__contexts_open(engine);
     if (failure != 0) {
         weir__error_system(error, failure, "weir_engine_create", "no thread-local key is left");

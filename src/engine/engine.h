@@ -22,7 +22,7 @@
  */
 typedef enum weir__phase {
     WEIR__CREATED,
-    WEIR__STARTING,  /* threads run inits, and hold everything else back */
+    WEIR__STARTING, /* threads run inits, and hold everything else back */
     WEIR__RUNNING,
     WEIR__STOPPING,  /* draining */
     WEIR__CLOSING,   /* nothing is in flight; destroy hooks run */
@@ -68,21 +68,22 @@ struct weir_engine {
     weir__atomic_u32 thread_count;
     weir__dispatcher *dispatchers[WEIR__DISPATCHERS_MAX];
     weir__atomic_u32 dispatcher_count;
-    bool default_threads_made; /* under registry.lock */
-    weir__mutex start_lock; /* held by a start from begin to end */
+    bool default_threads_made;      /* under registry.lock */
+    weir__mutex start_lock;         /* held by a start from begin to end */
     weir__atomic_u32 threads_ready; /* a wait word: threads that have reported at start */
     weir__atomic_u32 threads_out;   /* a wait word: threads that have left */
 
     /* Stop (engine/shutdown.c). */
-    weir__atomic_u32 progress;     /* a wait word: changes when a thread runs out of work or a hook ends */
-    weir__atomic_u32 stop_done;    /* a wait word: 0, 1 a stop has begun, 2 it has ended */
-    weir__atomic_u32 frozen;       /* ABANDONED: 1 nothing is accepted, 2 the numbers are fixed */
-    weir_status stop_status;       /* written before stop_done = 2 */
+    weir__atomic_u32
+        progress; /* a wait word: changes when a thread runs out of work or a hook ends */
+    weir__atomic_u32 stop_done; /* a wait word: 0, 1 a stop has begun, 2 it has ended */
+    weir__atomic_u32 frozen;    /* ABANDONED: 1 nothing is accepted, 2 the numbers are fixed */
+    weir_status stop_status;    /* written before stop_done = 2 */
     weir_stop_report stop_report;
-    weir_error *start_error;       /* under registry.lock: where a failed init reports */
+    weir_error *start_error; /* under registry.lock: where a failed init reports */
     weir__atomic_u32 start_failed;
     weir__atomic_u32 inits_awaited; /* before RUNNING: inits that the start waits for */
-    struct weir__keeper *keeper;   /* under registry.lock: asynchronous stops */
+    struct weir__keeper *keeper;    /* under registry.lock: asynchronous stops */
     struct weir_engine *next_alive;
 };
 

@@ -90,8 +90,7 @@ bool weir__fair_has_work_for(weir__dispatcher *dispatcher, const weir__serving *
         return false;
     }
     first_in_line(dispatcher, &number);
-    const uint64_t mine =
-        weir__load((weir__atomic_u64 *)(uintptr_t)&serving->wait_number, seq_cst);
+    const uint64_t mine = weir__load((weir__atomic_u64 *)(uintptr_t)&serving->wait_number, seq_cst);
     /* Without a number we have not even asked; with the lowest one it is our turn. */
     return mine == 0 || mine <= number;
 }

@@ -6,7 +6,7 @@
  * nothing:
  *
  *     owner, after each event:  count it in the processor's cell; light barrier; look at attention
- *     freezer, once:            set attention and FREEZE; heavy barrier; read the cells; say "frozen"
+ * freezer, once:            set attention and FREEZE; heavy barrier; read the cells; say "frozen"
  *
  * Either the freezer reads the count, or the owner sees the attention; then it waits for the few
  * instructions until the numbers are fixed and, if its event is not among them, calls it left. An

@@ -14,12 +14,9 @@ static const struct {
     weir_idle idle;
     const char *name;
 } names[] = {
-    { WEIR_IDLE_BACKOFF, "backoff" },
-    { WEIR_IDLE_PARK, "park" },
-    { WEIR_IDLE_SLEEP, "sleep" },
-    { WEIR_IDLE_YIELD, "yield" },
-    { WEIR_IDLE_BUSY_SPIN, "busy-spin" },
-    { WEIR_IDLE_NOOP, "noop" },
+    { WEIR_IDLE_BACKOFF, "backoff" },     { WEIR_IDLE_PARK, "park" },
+    { WEIR_IDLE_SLEEP, "sleep" },         { WEIR_IDLE_YIELD, "yield" },
+    { WEIR_IDLE_BUSY_SPIN, "busy-spin" }, { WEIR_IDLE_NOOP, "noop" },
 };
 
 weir_idle weir_idle_find(const char *name)

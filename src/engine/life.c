@@ -94,7 +94,8 @@ void weir__life_begin(weir_turn *turn)
     /* [Q1]: the hook, and all that it posted, was attempted before. */
     weir__store(&tally->hooks_done, weir__load(&tally->hooks_done, relaxed) + 1, release);
     weir_engine *engine = turn->context->engine;
-    if ((control & WEIR__CONTROL_AWAITED) != 0 && weir__sub(&engine->inits_awaited, 1, seq_cst) == 1) {
+    if ((control & WEIR__CONTROL_AWAITED) != 0 &&
+        weir__sub(&engine->inits_awaited, 1, seq_cst) == 1) {
         weir__engine_progress(engine);
     } else {
         weir__engine_progress_if_stopping(engine);

@@ -16,9 +16,9 @@ void weir__life_begin(weir_turn *turn);
  * the last of them brings the processor back. It is no longer the caller's. */
 bool weir__life_waits_for_children(weir__context *context, weir__processor *processor);
 
-/* Owner; the mailbox is closed and empty, no children are left. Destroy hook, unregistration, report to who waits for the
- * stop, room events to who waits for room, parents that waited for this child. The processor must
- * not be touched afterwards. */
+/* Owner; the mailbox is closed and empty, no children are left. Destroy hook, unregistration,
+ * report to who waits for the stop, room events to who waits for room, parents that waited for this
+ * child. The processor must not be touched afterwards. */
 void weir__life_end(weir__context *context, weir__processor *processor);
 
 /* Frees the cold part and the state of a processor that nobody can reach. */

@@ -68,10 +68,10 @@ static void span(checker *check, const char *field, weir_ns *value, weir_ns leas
     }
     if (*value < least || *value > most) {
         path_of(check, field, path, sizeof(path));
-        check->status = weir__error_at(
-            check->error, WEIR_E_INVALID, path,
-            "is %lld ns, must be %lld ns to %lld ns (0 = the default, %lld ns)",
-            (long long)*value, (long long)least, (long long)most, (long long)usual);
+        check->status =
+            weir__error_at(check->error, WEIR_E_INVALID, path,
+                           "is %lld ns, must be %lld ns to %lld ns (0 = the default, %lld ns)",
+                           (long long)*value, (long long)least, (long long)most, (long long)usual);
     }
 }
 
@@ -115,9 +115,9 @@ static void name(checker *check, const char *field, const char *text)
     const size_t length = strnlen(text, NAME_BYTES_MAX + 1);
     if (length > NAME_BYTES_MAX) {
         path_of(check, field, path, sizeof(path));
-        check->status = weir__error_at(check->error, WEIR_E_INVALID, path,
-                                       "is \"%.40s...\", must be at most %u bytes", text,
-                                       NAME_BYTES_MAX);
+        check->status =
+            weir__error_at(check->error, WEIR_E_INVALID, path,
+                           "is \"%.40s...\", must be at most %u bytes", text, NAME_BYTES_MAX);
     }
 }
 
@@ -219,8 +219,7 @@ static void check_priority(checker *check, const weir_thread_options *out)
     } else if ((out->priority == WEIR_PRIORITY_FIFO ||
                 out->priority == WEIR_PRIORITY_ROUND_ROBIN) &&
                (value < 1 || value > 99)) {
-        snprintf(text, sizeof(text), "is %d, must be 1 to 99 for fifo and round-robin",
-                 (int)value);
+        snprintf(text, sizeof(text), "is %d, must be 1 to 99 for fifo and round-robin", (int)value);
         refuse(check, "priority_value", text);
     }
 }
@@ -323,8 +322,8 @@ static void check_cases(checker *check, const weir_cases *cases)
     }
 }
 
-weir_status weir__options_processor(const weir_processor_options *in,
-                                    weir_processor_options *out, weir_error *error)
+weir_status weir__options_processor(const weir_processor_options *in, weir_processor_options *out,
+                                    weir_error *error)
 {
     checker check = begin("weir_processor_options", out, sizeof(*out), in, error);
     name(&check, "name", out->name);

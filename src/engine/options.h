@@ -19,7 +19,7 @@ weir_status weir__options_dispatcher(const weir_dispatcher_options *in,
 weir_status weir__options_assignment(const weir_assignment_options *in,
                                      weir_assignment_options *out, weir_error *error);
 /* Without what depends on the engine: mailbox_max and the like may still be 0. */
-weir_status weir__options_processor(const weir_processor_options *in,
-                                    weir_processor_options *out, weir_error *error);
+weir_status weir__options_processor(const weir_processor_options *in, weir_processor_options *out,
+                                    weir_error *error);
 
 #endif /* WEIR_ENGINE_OPTIONS_H */

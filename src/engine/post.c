@@ -28,8 +28,8 @@ bool weir__post_is_open(const weir__posting *by)
     }
     /* What a handler sends while the stop runs out of time is accepted, and then left: an endless
      * ping-pong does not end as if it had been handled. */
-    return by->in_handler && (phase < WEIR__CLOSING ||
-                              (phase == WEIR__ABANDONED && weir__load(&engine->frozen, relaxed) == 0));
+    return by->in_handler && (phase < WEIR__CLOSING || (phase == WEIR__ABANDONED &&
+                                                        weir__load(&engine->frozen, relaxed) == 0));
 }
 
 /* What offer learnt about a target that was full. */
@@ -86,8 +86,9 @@ static weir_status offer(const weir__posting *by, weir_processor to, const weir_
     weir__eviction evicted = { .block = NULL };
     weir_status status;
     weir__context_enter(context);
-    weir__processor *processor =
-        weir__likely(weir__post_is_open(by)) ? weir__registry_find(&context->engine->registry, to) : NULL;
+    weir__processor *processor = weir__likely(weir__post_is_open(by))
+                                     ? weir__registry_find(&context->engine->registry, to)
+                                     : NULL;
     if (weir__unlikely(processor == NULL)) {
         status = weir__post_is_open(by) ? WEIR_UNKNOWN : WEIR_STOPPING;
     } else {

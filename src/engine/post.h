@@ -11,9 +11,9 @@
 /* Who posts. */
 typedef struct weir__posting {
     weir__context *context;
-    uint64_t sender;  /* 0: no processor */
-    uint64_t flow;    /* inherited by events that name none */
-    bool in_handler;  /* accepted until CLOSING; never waits */
+    uint64_t sender; /* 0: no processor */
+    uint64_t flow;   /* inherited by events that name none */
+    bool in_handler; /* accepted until CLOSING; never waits */
 } weir__posting;
 
 weir_status weir__post(const weir__posting *by, weir_processor to, const weir_event *event);

@@ -132,8 +132,7 @@ static weir_status place(weir_engine *engine, entry *e, weir_error *error)
         const weir__processor_cold *cold =
             e->parent != NULL ? weir__processor_cold_make(engine, e->parent) : NULL;
         if (e->parent == NULL) {
-            return weir__error_at(error, WEIR_E_INVALID,
-                                  "weir_processor_options.parent",
+            return weir__error_at(error, WEIR_E_INVALID, "weir_processor_options.parent",
                                   "is no processor of this engine, or gone");
         }
         if (cold == NULL) {
@@ -174,8 +173,7 @@ static weir_status prepare(weir_engine *engine, entry *e, weir_error *error)
     if (e->processor == NULL) {
         return status == WEIR_E_LIMIT
                    ? weir__error_at(error, status, "weir_engine_options.processors_max",
-                                    "is %u, and so many are registered",
-                                    engine->registry.maximum)
+                                    "is %u, and so many are registered", engine->registry.maximum)
                    : weir__error_memory(error, "weir_processor_add");
     }
     status = fill_in(engine, e->processor, e->dispatcher, &e->options);
@@ -226,8 +224,8 @@ static weir_processor publish(weir_engine *engine, weir__context *context, entry
 {
     weir__processor *p = e->processor;
     weir__processor_cold *cold = weir__processor_cold_of(p);
-    weir__store(&e->dispatcher->processors,
-                weir__load(&e->dispatcher->processors, relaxed) + 1, relaxed);
+    weir__store(&e->dispatcher->processors, weir__load(&e->dispatcher->processors, relaxed) + 1,
+                relaxed);
     if (e->parent != NULL) {
         join_family(engine, p, e->parent);
     }

@@ -32,7 +32,8 @@ typedef struct weir__processor {
     /* The owner. */
     _Alignas(64) weir_handler handler;
     void *state;
-    WEIR__ATOMIC(weir__envelope *) rooms; /* room events to send; askers push, the owner takes all */
+    WEIR__ATOMIC(weir__envelope *)
+    rooms; /* room events to send; askers push, the owner takes all */
     WEIR__ATOMIC(struct weir__processor_cold *) cold; /* NULL: nothing special about it; set once */
     weir__cell handled;
     weir__cell dead;

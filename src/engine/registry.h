@@ -27,7 +27,7 @@ struct weir__processor;
 
 typedef struct weir__registry {
     weir__mutex lock; /* guards everything here, and the families of processors */
-    WEIR__ATOMIC(struct weir__processor *) *chunks; /* chunks_max of them; entries are set once */
+    WEIR__ATOMIC(struct weir__processor *) * chunks; /* chunks_max of them; entries are set once */
     uint32_t chunks_max;
     uint32_t used;    /* slots handed out at least once */
     uint32_t maximum; /* processors at once */

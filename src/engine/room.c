@@ -11,8 +11,9 @@
 #include "engine/turn.h"
 #include "sync/word.h"
 
-const weir_event_type weir_room_type = { sizeof(weir_event_type), "weir.room",
-                                         (uint32_t)sizeof(weir_room), false, NULL, NULL };
+const weir_event_type weir_room_type = {
+    sizeof(weir_event_type), "weir.room", (uint32_t)sizeof(weir_room), false, NULL, NULL
+};
 
 static bool below_half(const weir__processor *processor, uint64_t word)
 {
@@ -50,8 +51,7 @@ static void send(weir__context *context, weir__envelope *envelope, bool gone)
 static void send_all(weir__context *context, weir__envelope *first, bool gone)
 {
     while (first != NULL) {
-        weir__envelope *next =
-            (weir__envelope *)(void *)weir__load(&first->pooled.next, relaxed);
+        weir__envelope *next = (weir__envelope *)(void *)weir__load(&first->pooled.next, relaxed);
         send(context, first, gone);
         first = next;
     }

@@ -1,12 +1,12 @@
 /*
  * engine/shutdown.c - draining, and knowing when it is done.
  *
- * Nothing is in flight when everything that was attempted is done. Both are sums over cells with one
- * writer each, read while they move: first all that is done (D), then all that was attempted (S).
- * Both only grow, and an event is attempted before it is done, so at any moment t between the two
- * readings  D <= done(t) <= attempted(t) <= S.  If D = S, then nothing was in flight at t; and since
- * only handlers may still post, nothing will be again. [Q2] reads a done cell with acquire, so that
- * the attempts behind it are in S.
+ * Nothing is in flight when everything that was attempted is done. Both are sums over cells with
+ * one writer each, read while they move: first all that is done (D), then all that was attempted
+ * (S). Both only grow, and an event is attempted before it is done, so at any moment t between the
+ * two readings  D <= done(t) <= attempted(t) <= S.  If D = S, then nothing was in flight at t; and
+ * since only handlers may still post, nothing will be again. [Q2] reads a done cell with acquire,
+ * so that the attempts behind it are in S.
  *
  * Posts from outside see the phase inside their mark, after counting themselves: the heavy barrier
  * behind the change of phase makes each of them either counted or refused.
@@ -128,8 +128,7 @@ static void end_processors(weir_engine *engine)
     weir__registry *registry = &engine->registry;
     weir__mutex_lock(&registry->lock);
     for (uint32_t i = 0; i < registry->used && registry->needing > 0; i++) {
-        weir__processor *chunk =
-            weir__load(&registry->chunks[i / WEIR__CHUNK_SLOTS], relaxed);
+        weir__processor *chunk = weir__load(&registry->chunks[i / WEIR__CHUNK_SLOTS], relaxed);
         weir__processor *processor = &chunk[i % WEIR__CHUNK_SLOTS];
         const weir__processor_cold *cold = weir__processor_cold_of(processor);
         if (weir__load(&processor->id, relaxed) != 0 && processor->needs_final &&
@@ -183,8 +182,8 @@ static void write_report(weir_engine *engine)
     weir__engine_sums(engine, &s);
     weir_stop_report *report = &engine->stop_report;
     report->struct_size = sizeof(*report);
-    report->accepted = s.attempted - s.refused_full - s.refused_stopping - s.refused_unknown -
-                       s.refused_other;
+    report->accepted =
+        s.attempted - s.refused_full - s.refused_stopping - s.refused_unknown - s.refused_other;
     report->handled = s.handled;
     report->dropped = s.dropped_newest + s.dropped_oldest;
     report->dead = s.dead;
@@ -206,8 +205,7 @@ static void answer_stops(weir_engine *engine)
     weir__mutex_lock(&registry->lock);
     for (uint32_t i = 0; i < registry->used && registry->needing > 0; i++) {
         weir__processor *processor =
-            &weir__load(&registry->chunks[i / WEIR__CHUNK_SLOTS],
-                        relaxed)[i % WEIR__CHUNK_SLOTS];
+            &weir__load(&registry->chunks[i / WEIR__CHUNK_SLOTS], relaxed)[i % WEIR__CHUNK_SLOTS];
         const weir__processor_cold *cold = weir__processor_cold_of(processor);
         if (weir__load(&processor->id, relaxed) != 0 && cold != NULL && cold->stop != NULL) {
             weir__stop_expire(engine, cold->stop, WEIR_OK);

@@ -5,8 +5,8 @@
  * Several handlers may post to one ring at once, on different threads or nested on one. Free
  * envelopes are a stack of indices with a tag; counters are shared, so they are exchanged.
  *
- * A handle is | serial of the engine 32 | slot + 1, 32 |; slots of the process are never freed, so a
- * stale handle finds no ring, or one of another engine, and is refused.
+ * A handle is | serial of the engine 32 | slot + 1, 32 |; slots of the process are never freed, so
+ * a stale handle finds no ring, or one of another engine, and is refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -29,8 +29,8 @@ typedef struct weir__signal_ring {
     weir_processor to;
     uint64_t handle;
     uint32_t capacity;
-    weir__atomic_u64 free;     /* | tag 32 | index of the first free envelope 32 | */
-    weir__atomic_u32 inside;   /* posts under way: the mark of all its users together */
+    weir__atomic_u64 free;   /* | tag 32 | index of the first free envelope 32 | */
+    weir__atomic_u32 inside; /* posts under way: the mark of all its users together */
     weir__atomic_u64 attempted, full, stopping, unknown;
     struct weir__signal_ring *next; /* of the engine */
     weir__envelope_wide *envelopes;
@@ -39,8 +39,9 @@ typedef struct weir__signal_ring {
 /* Set once, cleared by the engine's end; read by signal handlers. */
 static WEIR__ATOMIC(weir__signal_ring *) rings[RINGS_MAX];
 
-const weir_event_type weir_signal_type = { sizeof(weir_event_type), "weir.signal",
-                                           (uint32_t)sizeof(uint64_t), false, NULL, NULL };
+const weir_event_type weir_signal_type = {
+    sizeof(weir_event_type), "weir.signal", (uint32_t)sizeof(uint64_t), false, NULL, NULL
+};
 
 /* A free envelope keeps the index of the next one in its link. */
 static weir__envelope *pop_free(weir__signal_ring *ring)
@@ -63,8 +64,7 @@ static weir__envelope *pop_free(weir__signal_ring *ring)
 
 static void push_free(weir__signal_ring *ring, weir__envelope *envelope)
 {
-    const uint32_t index =
-        (uint32_t)((weir__envelope_wide *)(void *)envelope - ring->envelopes);
+    const uint32_t index = (uint32_t)((weir__envelope_wide *)(void *)envelope - ring->envelopes);
     uint64_t top = weir__load(&ring->free, relaxed);
     uint64_t next;
     do {
@@ -164,8 +164,7 @@ weir_signal weir_signal_open(weir_engine *engine, weir_processor to, uint32_t ca
                        "is no processor of this engine, or gone");
         return none;
     }
-    weir__signal_ring *ring =
-        new_ring(engine, to, capacity != 0 ? capacity : CAPACITY_DEFAULT);
+    weir__signal_ring *ring = new_ring(engine, to, capacity != 0 ? capacity : CAPACITY_DEFAULT);
     if (ring == NULL) {
         weir__error_memory(error, "weir_signal_open");
         return none;
@@ -203,8 +202,8 @@ static weir_status offer(weir__signal_ring *ring, uint64_t value)
     }
     weir__envelope *envelope = pop_free(ring);
     uint32_t one = 1;
-    const weir__claim claim = envelope != NULL ? weir__mailbox_claim(&processor->mailbox, &one)
-                                               : WEIR__CLAIM_FULL;
+    const weir__claim claim =
+        envelope != NULL ? weir__mailbox_claim(&processor->mailbox, &one) : WEIR__CLAIM_FULL;
     if (claim == WEIR__CLAIM_FULL || claim == WEIR__CLAIM_CLOSED) {
         if (envelope != NULL) {
             push_free(ring, envelope);

@@ -78,7 +78,8 @@ void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t
     }
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     weir_stop_report *report = &stop->report;
-    const bool frozen = weir__load(&((weir__processor_cold *)(uintptr_t)cold)->frozen, acquire) != 0;
+    const bool frozen =
+        weir__load(&((weir__processor_cold *)(uintptr_t)cold)->frozen, acquire) != 0;
     weir__processor_cold *c = (weir__processor_cold *)(uintptr_t)cold;
     const uint64_t handled =
         frozen ? weir__load(&c->frozen_handled, relaxed) : weir__cell_read(&processor->handled);
@@ -138,8 +139,7 @@ static weir__processor *next_to_end(weir__processor *at, const weir__processor *
     return cold->next_sibling != NULL ? deepest(cold->next_sibling) : cold->parent;
 }
 
-static weir__stop *new_stop(weir_engine *engine, const weir__processor *processor,
-                            weir_ns deadline)
+static weir__stop *new_stop(weir_engine *engine, const weir__processor *processor, weir_ns deadline)
 {
     weir__stop *stop = weir__allocate(&engine->allocator, sizeof(*stop));
     if (stop != NULL) {
@@ -171,8 +171,7 @@ static weir__stop *stop_of(weir_engine *engine, weir__processor *processor, weir
 static weir_status prepare_family(weir_engine *engine, weir__processor *root, weir_ns deadline)
 {
     weir__stop *top = stop_of(engine, root, deadline);
-    for (weir__processor *p = deepest(root); p != root && top != NULL;
-         p = next_to_end(p, root)) {
+    for (weir__processor *p = deepest(root); p != root && top != NULL; p = next_to_end(p, root)) {
         weir__stop *stop = stop_of(engine, p, deadline);
         if (stop == NULL) {
             return WEIR_E_NOMEM;
@@ -194,8 +193,7 @@ void weir__stop_family(weir_engine *engine, weir__processor *root)
         if (cold != NULL) {
             cold->ending = true;
         }
-        const bool push =
-            cold != NULL ? weir__stop_close(engine, p) : weir__room_close(engine, p);
+        const bool push = cold != NULL ? weir__stop_close(engine, p) : weir__room_close(engine, p);
         if (push) {
             weir__dispatcher_push(p->dispatcher, p);
         }
@@ -211,7 +209,8 @@ void weir__stop_children(weir_engine *engine, weir__processor *parent)
     }
 }
 
-/* With `unqueued`, processors that are in no ready queue are handed to the caller, who ends them. */
+/* With `unqueued`, processors that are in no ready queue are handed to the caller, who ends them.
+ * */
 static void freeze_family(weir_engine *engine, weir__processor *root, weir_status status,
                           weir__processor **unqueued)
 {

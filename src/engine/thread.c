@@ -1,9 +1,9 @@
 /*
  * engine/thread.c - making threads and the dispatchers they serve, starting and ending them.
  *
- * Threads and dispatchers stay in their tables as long as the engine lives: others may hold pointers
- * to them at any time. What a dedicated processor leaves behind, a thread that has left and the
- * dispatcher only it served, is used again by the next one.
+ * Threads and dispatchers stay in their tables as long as the engine lives: others may hold
+ * pointers to them at any time. What a dedicated processor leaves behind, a thread that has left
+ * and the dispatcher only it served, is used again by the next one.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -45,9 +45,9 @@ static weir__dispatcher *dispatcher_make(weir_engine *engine, const char *name)
     const weir_engine_options *options = &engine->options;
     dispatcher->engine = engine;
     dispatcher->index = count;
-    dispatcher->backoff = (weir__backoff_plan){ options->backoff_base, options->backoff_max,
-                                                options->backoff_multiplier,
-                                                options->backoff_jitter };
+    dispatcher->backoff =
+        (weir__backoff_plan){ options->backoff_base, options->backoff_max,
+                              options->backoff_multiplier, options->backoff_jitter };
     engine->dispatchers[count] = dispatcher;
     /* [V1] pairs with every acquire of the count: the entry is complete. */
     weir__store(&engine->dispatcher_count, count + 1, release);
@@ -94,8 +94,7 @@ static weir_status copy_options(weir__thread *thread, const weir_thread_options 
     snprintf(name, sizeof(name), "weir-%u", thread->index);
     thread->options = *options;
     thread->serving_count = names_count(options->dispatchers);
-    thread->servings =
-        weir__allocate(allocator, thread->serving_count * sizeof(*thread->servings));
+    thread->servings = weir__allocate(allocator, thread->serving_count * sizeof(*thread->servings));
     if (thread->servings == NULL ||
         !weir__copy_text(allocator, options->name != NULL ? options->name : name, &thread->name)) {
         return weir__error_memory(error, "weir_thread_add");

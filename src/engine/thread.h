@@ -23,7 +23,8 @@ typedef struct weir__serving {
         wakeups_found;
 } weir__serving;
 
-/* A hosted service: do_work once a duty cycle; returns how much it did. (Their issue fills this.) */
+/* A hosted service: do_work once a duty cycle; returns how much it did. (Their issue fills this.)
+ * */
 typedef struct weir__service {
     int32_t (*do_work)(void *state);
     void *state;
@@ -43,7 +44,7 @@ typedef struct weir__thread {
     uint64_t id;
     uint32_t index;
     uint32_t serving_count;
-    uint32_t next_place; /* round-robin: where the next round begins */
+    uint32_t next_place;  /* round-robin: where the next round begins */
     uint32_t events_left; /* external: how many more events this run_once may handle */
     bool searching;
     bool woken; /* since the last work: the next work found counts for wakeups_found */

@@ -119,7 +119,8 @@ static bool deliver(weir_turn *turn, weir__envelope *envelope)
     return weir__freeze_count(turn->context, processor, handled);
 }
 
-/* Takes everything that waits without handling it, as dead or as left. False: a gap is in the way. */
+/* Takes everything that waits without handling it, as dead or as left. False: a gap is in the way.
+ * */
 static bool discard_all(weir_turn *turn, progress *at, bool dead)
 {
     weir__mailbox *mailbox = &turn->processor->mailbox;

@@ -84,10 +84,9 @@ size_t weir_engine_post_batch(weir_engine *engine, const weir_processor *to, siz
 
 static weir__posting inside(const weir_turn *turn)
 {
-    return (weir__posting){ .context = turn->context,
-                            .sender = turn->self.id,
-                            .flow = turn->flow,
-                            .in_handler = true };
+    return (weir__posting){
+        .context = turn->context, .sender = turn->self.id, .flow = turn->flow, .in_handler = true
+    };
 }
 
 weir_engine *weir_turn_engine(const weir_turn *turn)

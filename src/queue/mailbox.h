@@ -43,12 +43,12 @@
 #define WEIR__MAILBOX_FIELD UINT64_C(0xfffff)
 
 typedef struct weir__mailbox {
-    weir__atomic_u64 word;                /* posters and owner, by exchange */
-    WEIR__ATOMIC(weir__envelope *) tail;  /* posters by exchange; owner to NULL at idle */
-    WEIR__ATOMIC(uintptr_t) head;         /* owner; the poster that found tail NULL writes it once */
-    uint32_t limit;                       /* written before the mailbox is reachable */
-    uint16_t credit_every;                /* events that the owner may take before it credits them */
-    bool evicting;                        /* drop-oldest: take runs under head_lock */
+    weir__atomic_u64 word;               /* posters and owner, by exchange */
+    WEIR__ATOMIC(weir__envelope *) tail; /* posters by exchange; owner to NULL at idle */
+    WEIR__ATOMIC(uintptr_t) head;        /* owner; the poster that found tail NULL writes it once */
+    uint32_t limit;                      /* written before the mailbox is reachable */
+    uint16_t credit_every;               /* events that the owner may take before it credits them */
+    bool evicting;                       /* drop-oldest: take runs under head_lock */
     weir__trylock head_lock;
 } weir__mailbox;
 
@@ -177,8 +177,8 @@ static inline uint64_t weir__mailbox_credit(weir__mailbox *mailbox, uint32_t cou
            count * WEIR__MAILBOX_ONE;
 }
 
-/* Owner, when nothing is left to take: gives the stub back, unless an event has come behind it. True:
- * it did, *spent is free. An evicting mailbox does it under its head lock. */
+/* Owner, when nothing is left to take: gives the stub back, unless an event has come behind it.
+ * True: it did, *spent is free. An evicting mailbox does it under its head lock. */
 bool weir__mailbox_retire(weir__mailbox *mailbox, weir__cursor *cursor, weir__envelope **spent);
 
 /* Owner, holding `uncredited` taken events and having seen `word` with nothing else in it. True: it

@@ -34,8 +34,8 @@ typedef struct weir__pooled {
 
 typedef struct weir__pool {
     const weir_allocator *allocator;
-    uint32_t object_size;   /* a multiple of 64 */
-    uint32_t magazine_size; /* objects in a full magazine */
+    uint32_t object_size;                /* a multiple of 64 */
+    uint32_t magazine_size;              /* objects in a full magazine */
     _Alignas(64) weir__atomic_u64 depot; /* top magazine: address / 64 in 42 bits, a tag in 22 */
     _Alignas(64) weir__mutex grow_lock;  /* guards what follows */
     struct weir__pool_chunk *chunks;

@@ -14,7 +14,8 @@
     }
 
 #define weir__load(atom, order) atomic_load_explicit(&(atom)->value, memory_order_##order)
-#define weir__store(atom, to, order) atomic_store_explicit(&(atom)->value, (to), memory_order_##order)
+#define weir__store(atom, to, order)                                                               \
+    atomic_store_explicit(&(atom)->value, (to), memory_order_##order)
 #define weir__exchange(atom, to, order)                                                            \
     atomic_exchange_explicit(&(atom)->value, (to), memory_order_##order)
 #define weir__cas(atom, expected, to, success, failure)                                            \
