@@ -78,8 +78,8 @@ WEIR_API weir_status weir_engine_start(weir_engine *engine, weir_error *error);
  * before parents, destroy hooks on their own threads, threads joined. OK: nothing is left. TIMEOUT:
  * the report says how many; an event whose handler has not returned counts as left, and so does
  * what endless senders kept in flight. ALREADY: another stop has done it; same report. `report` may
- * be NULL. An external thread must be turned meanwhile: on the thread that turns it use the form
- * below.
+ * be NULL. A start that is under way ends first. An external thread must be turned meanwhile: on
+ * the thread that turns it use the form below.
  */
 WEIR_API weir_status weir_engine_stop(weir_engine *engine, weir_ns timeout,
                                       weir_stop_report *report);

@@ -107,11 +107,12 @@ static weir_status add_all(weir_engine *engine, const rows *r, weir_error *error
         status = add_row(engine, r, i, &added[i], error);
     }
     if (status != WEIR_OK) {
-        weir__mutex_lock(&engine->registry.lock);
         for (uint32_t k = 0; k + 1 < i; k++) {
-            weir__thread_withdraw(weir__thread_of(engine, added[k]));
+            weir__thread *thread = weir__thread_of(engine, added[k]);
+            if (thread != NULL) { /* else a stop was faster */
+                weir__thread_retire(thread);
+            }
         }
-        weir__mutex_unlock(&engine->registry.lock);
     }
     weir__release(&engine->allocator, added, r->count * sizeof(*added));
     return status;

@@ -80,9 +80,7 @@ static uint32_t send_run(run *r)
         weir__parcel_unpack(r->by, &r->parcels[i]);
         if (refused == WEIR_FULL &&
             (policy == WEIR_OVERFLOW_DROP_NEWEST || policy == WEIR_OVERFLOW_DROP_OLDEST)) {
-            /* One by one: each drops something. It counts itself anew. */
-            weir__cell_add(&r->by->context->tally.attempted, UINT64_MAX);
-            r->statuses[i] = weir__post(r->by, r->to, r->parcels[i].event);
+            r->statuses[i] = weir__post_counted(r->by, r->to, r->parcels[i].event); /* each drops */
         } else {
             r->statuses[i] = refused;
             weir__post_count_refusal(r->by, refused);

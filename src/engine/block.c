@@ -255,7 +255,7 @@ void weir__block_release(weir__context *context, weir_block *block)
     if (class == CLASS_LARGE) {
         untrack(engine, block);
         weir__release(&engine->allocator, block, charged);
-    } else if (context != NULL) {
+    } else if (context != NULL && context->engine == engine) {
         weir__pool_put(&engine->blocks[class], &context->blocks[class], &block->pooled);
     } else {
         weir__pool_put_shared(&engine->blocks[class], &block->pooled);
@@ -269,6 +269,11 @@ void weir_block_release(weir_block *block)
     if (block != NULL && weir__engine_usable(block->engine)) {
         weir__block_release(weir__context_find(block->engine), block);
     }
+}
+
+bool weir__block_is_of(const weir_block *block, const weir_engine *engine)
+{
+    return block->engine == engine;
 }
 
 bool weir__block_contains(const weir_block *block, const void *data, uint32_t size)

@@ -12,6 +12,8 @@ void weir__blocks_open(weir_engine *engine);
 /* Frees the pools; what is still out is reported, and freed with them. */
 void weir__blocks_close(weir_engine *engine);
 
+/* Was it reserved here? A block of another engine is not shared: it would outlive its pool. */
+bool weir__block_is_of(const weir_block *block, const weir_engine *engine);
 /* Does [data, data + size) lie in the block? */
 bool weir__block_contains(const weir_block *block, const void *data, uint32_t size);
 /* The type's drop hook, if any, runs when the last reference goes. */

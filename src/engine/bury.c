@@ -39,18 +39,6 @@ static void bury(weir_engine *engine, weir__context *context, weir__processor *p
     if (cold->destroy != NULL && (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
         cold->destroy(processor->state, engine->stop_status);
     }
-    if (cold->stop != NULL) {
-        weir__stop_answer(cold->stop, WEIR_TIMEOUT);
-        weir__stop_release(engine, cold->stop);
-        cold->stop = NULL;
-    }
-}
-
-static weir__processor *slot_at(weir_engine *engine, uint32_t index)
-{
-    weir__processor *chunk =
-        weir__load(&engine->registry.chunks[index / WEIR__CHUNK_SLOTS], relaxed);
-    return &chunk[index % WEIR__CHUNK_SLOTS];
 }
 
 static bool is_leaf(const weir__processor *processor)
@@ -59,29 +47,45 @@ static bool is_leaf(const weir__processor *processor)
     return cold == NULL || cold->first_child == NULL;
 }
 
+/* registry.lock held. */
 static void take_off(weir_engine *engine, weir__processor *processor)
 {
     weir__processor_cold *cold = weir__processor_cold_of(processor);
     if (cold != NULL) {
         weir__life_leave_family(cold);
+        if (cold->name != NULL) {
+            weir__namemap_remove(&engine->registry.names, cold->name);
+        }
+        if (cold->stop != NULL) {
+            weir__stop_answer(cold->stop, WEIR_TIMEOUT);
+            weir__stop_release(engine, cold->stop);
+            cold->stop = NULL;
+        }
     }
-    weir__life_free(engine, processor);
-    weir__store(&processor->id, 0, relaxed);
+    if (processor->needs_final) {
+        processor->needs_final = false;
+        engine->registry.needing--;
+    }
+    weir__life_free_state(engine, processor);
+    weir__registry_retire(engine, processor);
 }
 
 void weir__bury_all(weir_engine *engine)
 {
     weir__context *context = weir__context_find(engine);
+    weir__context_handler_begin(); /* hooks run */
     for (uint32_t i = 0; i < engine->registry.used; i++) {
-        weir__processor *processor = slot_at(engine, i);
+        weir__processor *processor = weir__registry_slot(&engine->registry, i);
         /* Up from every leaf as far as it was the last child: each is met once, children first. */
-        while (processor != NULL && weir__load(&processor->id, relaxed) != 0 &&
-               is_leaf(processor)) {
+        while (processor != NULL && weir__processor_is_live(processor) && is_leaf(processor)) {
             const weir__processor_cold *cold = weir__processor_cold_of(processor);
             weir__processor *parent = cold != NULL ? cold->parent : NULL;
             bury(engine, context, processor);
+            weir__mutex_lock(&engine->registry.lock);
             take_off(engine, processor);
+            weir__mutex_unlock(&engine->registry.lock);
             processor = parent;
         }
     }
+    weir__context_handler_end();
 }

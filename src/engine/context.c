@@ -14,13 +14,7 @@
 #include "engine/signal.h"
 #include "sync/thread.h"
 
-typedef struct attachment {
-    struct attachment *next;
-    weir_engine *engine;
-    uint64_t serial;
-    weir__context *context;
-    bool own; /* of one of the engine's threads: not to be handed on */
-} attachment;
+typedef weir__attachment attachment;
 
 typedef struct thread_state {
     attachment *first;
@@ -84,7 +78,9 @@ static void thread_ends(void *pointer)
             /* [X1] pairs with [X2]: the next user sees the caches and cells as we left them. */
             weir__store(&a->context->in_use, 0, release);
         }
-        weir__release(weir__allocator_default(), a, sizeof(*a));
+        if (!a->own) {
+            weir__release(weir__allocator_default(), a, sizeof(*a));
+        }
         a = next;
     }
     weir__mutex_unlock(&alive_lock);
@@ -193,7 +189,7 @@ static weir__context *find_slowly(weir_engine *engine)
             weir__mutex_unlock(&alive_lock);
             return a->context;
         }
-        if (!is_alive(a->engine, a->serial)) {
+        if (!a->own && !is_alive(a->engine, a->serial)) {
             spare = at; /* of an engine that is gone: its place can be used */
         }
     }
@@ -227,15 +223,14 @@ weir__context *weir__context_find(weir_engine *engine)
     return find_slowly(engine);
 }
 
-bool weir__context_attach(weir__context *context)
+bool weir__context_attach(weir__context *context, weir__attachment *seat)
 {
     thread_state *state = make_state();
-    attachment *a = state != NULL ? weir__allocate(weir__allocator_default(), sizeof(*a)) : NULL;
-    if (a == NULL) {
+    if (state == NULL) {
         return false;
     }
-    *a = (attachment){ state->first, context->engine, context->engine->serial, context, true };
-    state->first = a;
+    *seat = (attachment){ state->first, context->engine, context->engine->serial, context, true };
+    state->first = seat;
     return true;
 }
 
@@ -244,9 +239,7 @@ void weir__context_detach(weir__context *context)
     thread_state *state = state_of_thread();
     for (attachment **at = &state->first; *at != NULL; at = &(*at)->next) {
         if ((*at)->context == context && (*at)->own) {
-            attachment *a = *at;
-            *at = a->next;
-            weir__release(weir__allocator_default(), a, sizeof(*a));
+            *at = (*at)->next;
             return;
         }
     }
@@ -260,7 +253,7 @@ bool weir__context_in_handler(void)
 
 void weir__context_handler_begin(void)
 {
-    thread_state *state = state_of_thread();
+    thread_state *state = make_state();
     if (state != NULL) {
         state->handlers++;
     }

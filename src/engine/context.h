@@ -61,6 +61,15 @@ typedef struct weir__context {
     WEIR__ATOMIC(struct weir__context *) next; /* of the engine's list, which only grows */
 } weir__context;
 
+/* Which context a thread has for which engine. */
+typedef struct weir__attachment {
+    struct weir__attachment *next;
+    weir_engine *engine;
+    uint64_t serial;
+    weir__context *context;
+    bool own; /* of one of the engine's threads: built in, and not to be handed on */
+} weir__attachment;
+
 static inline void weir__context_enter(weir__context *context)
 {
     weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, relaxed);
@@ -84,9 +93,9 @@ bool weir__context_in_handler(void);
 void weir__context_handler_begin(void);
 void weir__context_handler_end(void);
 
-/* For an engine's own threads: attaches `context` to the calling thread, and takes it off. False:
- * no memory. */
-bool weir__context_attach(weir__context *context);
+/* For an engine's own threads: attaches `context` to the calling thread, in memory of the caller's,
+ * and takes it off. False: no memory for a thread that had nothing to do with weir before. */
+bool weir__context_attach(weir__context *context, weir__attachment *seat);
 void weir__context_detach(weir__context *context);
 
 /* Process-wide list of living engines, so that a thread that ends after its engine touches nothing.

@@ -32,11 +32,18 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     const uint64_t refused =
         s.refused_full + s.refused_stopping + s.refused_unknown + s.refused_other;
     c.accepted = s.attempted > refused ? s.attempted - refused : 0;
-    const uint64_t done = c.handled + c.dropped + c.dead;
-    const uint64_t open = c.accepted > done ? c.accepted - done : 0;
-    const bool stopped = weir__load(&engine->stop_done, acquire) == 2;
-    c.left = stopped ? open : s.left;
-    c.depth = stopped || open < s.left ? 0 : open - s.left;
+    const uint64_t done = c.handled + c.dropped + c.dead + s.left;
+    c.left = s.left;
+    c.depth = c.accepted > done ? c.accepted - done : 0;
+    if (weir__load(&engine->stop_done, acquire) == 2) {
+        const weir_stop_report *report = &engine->stop_report;
+        c.accepted = report->accepted;
+        c.handled = report->handled;
+        c.dropped = report->dropped;
+        c.dead = report->dead;
+        c.left = report->left;
+        c.depth = 0;
+    }
     c.processors = weir__load(&engine->registry.count, relaxed);
     const uint32_t threads = weir__load(&engine->thread_count, acquire);
     for (uint32_t i = 0; i < threads; i++) {

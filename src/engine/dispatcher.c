@@ -47,20 +47,17 @@ uint32_t weir__dispatcher_ready(const weir__dispatcher *dispatcher)
            (uint32_t)(weir__load(&d->intake, relaxed) & COUNT_MAX);
 }
 
-void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *processor)
-{
-    weir__dispatcher_push_quiet(dispatcher, processor);
-    weir__dispatcher_wake(dispatcher);
-}
-
-/* The intake is a stack, newest first; turned round it goes behind the list. Lock held. */
-static uint32_t move_intake(weir__dispatcher *dispatcher)
+/* The intake is a stack, newest first; turned round it goes behind the list. Lock held. A look from
+ * outside must never find both words empty while work is on its way from one to the other, so the
+ * length says "something" before the intake says "nothing". */
+static uint32_t move_intake(weir__dispatcher *dispatcher, uint32_t length)
 {
     if (weir__load(&dispatcher->intake, relaxed) == 0) {
         return 0;
     }
-    /* [I2] pairs with [I1]. */
-    weir__processor *newest = newest_of(weir__exchange(&dispatcher->intake, 0, acquire));
+    weir__store(&dispatcher->length, length + 1, relaxed);
+    /* [I2] pairs with [I1]; and releases the length. */
+    weir__processor *newest = newest_of(weir__exchange(&dispatcher->intake, 0, seq_cst));
     weir__processor *turned = NULL;
     uint32_t count = 0;
     for (weir__processor *p = newest; p != NULL; count++) {
@@ -91,7 +88,10 @@ weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thr
         weir__cell_add(&serving->try_locks_failed, 1);
         return WEIR__TAKE_FAILED;
     }
-    uint32_t length = weir__load(&dispatcher->length, relaxed) + move_intake(dispatcher);
+    WEIR_ASSERT_SLOW(!thread->holding_lock); /* at most one, none nested */
+    thread->holding_lock = true;
+    uint32_t length = weir__load(&dispatcher->length, relaxed);
+    length += move_intake(dispatcher, length);
     weir__take result = WEIR__TAKE_NONE;
     if (dispatcher->fair && !weir__fair_may_take(dispatcher, thread, place, length > 0)) {
         result = length > 0 ? WEIR__TAKE_WAIT : WEIR__TAKE_NONE;
@@ -105,37 +105,59 @@ weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thr
         *out = first;
         result = WEIR__TAKE_GOT;
     }
-    weir__store(&dispatcher->length, length, relaxed);
+    if (length > 0) {
+        /* Before the look at who is parked (pass_on in duty.c): what is left must not be missed by
+         * both sides. */
+        weir__store(&dispatcher->length, length, seq_cst);
+    } else {
+        weir__store(&dispatcher->length, 0, relaxed);
+    }
+    thread->holding_lock = false;
     weir__trylock_release(&dispatcher->lock);
     return result;
 }
 
-/* Takes one bit of a set of parked threads and gets that thread up. False: none was there. */
-static bool wake_from(weir__dispatcher *dispatcher, weir__atomic_u64 *words, bool external)
+/* Takes that thread's bit, if it is set, and gets the thread up. */
+static bool wake_one(weir__dispatcher *dispatcher, weir__atomic_u64 *words, uint32_t index,
+                     bool external)
 {
-    weir_engine *engine = dispatcher->engine;
-    const uint32_t count = (weir__load(&engine->thread_count, acquire) + 63) / 64;
+    const uint64_t bit = UINT64_C(1) << (index % 64);
+    if ((weir__and(&words[index / 64], ~bit, seq_cst) & bit) == 0) {
+        return false;
+    }
+    if (!external) {
+        /* On its behalf: from now on others see a searcher and send no signal. */
+        weir__add(&dispatcher->searching, 1, seq_cst);
+    }
+    weir__add(&dispatcher->signals, 1, relaxed);
+    weir__thread_wake(weir__load(&dispatcher->engine->threads[index], acquire));
+    return true;
+}
+
+/* Gets one parked thread up, the preferred one if it is among them. False: none was there. */
+static bool wake_from(weir__dispatcher *dispatcher, weir__atomic_u64 *words, uint32_t preferred,
+                      bool external)
+{
+    const uint32_t count = (weir__load(&dispatcher->engine->thread_count, acquire) + 63) / 64;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bits = weir__load(&words[i], seq_cst);
+        if (bits != 0 &&
+            (weir__load(&words[preferred / 64], relaxed) >> (preferred % 64) & 1) != 0 &&
+            wake_one(dispatcher, words, preferred, external)) {
+            return true;
+        }
         while (bits != 0) {
-            const uint64_t bit = bits & (~bits + 1);
-            if ((weir__and(&words[i], ~bit, seq_cst) & bit) != 0) {
-                const uint32_t index = i * 64 + (uint32_t)__builtin_ctzll(bit);
-                if (!external) {
-                    /* On its behalf: from now on others see a searcher and send no signal. */
-                    weir__add(&dispatcher->searching, 1, seq_cst);
-                }
-                weir__add(&dispatcher->signals, 1, relaxed);
-                weir__thread_wake(weir__load(&engine->threads[index], acquire));
+            const uint32_t index = i * 64 + (uint32_t)__builtin_ctzll(bits);
+            if (wake_one(dispatcher, words, index, external)) {
                 return true;
             }
-            bits &= ~bit;
+            bits &= bits - 1;
         }
     }
     return false;
 }
 
-void weir__dispatcher_wake(weir__dispatcher *dispatcher)
+static void wake(weir__dispatcher *dispatcher, uint32_t preferred)
 {
     if (dispatcher->fair) {
         weir__fair_wake(dispatcher);
@@ -146,15 +168,28 @@ void weir__dispatcher_wake(weir__dispatcher *dispatcher)
     }
     /* Threads of weir's own first: an application may be slow to turn an external one, so that one
      * is never counted as searching. */
-    if (!wake_from(dispatcher, dispatcher->parked, false) &&
-        weir__load(&dispatcher->threads_external, relaxed) != 0) {
+    if (!wake_from(dispatcher, dispatcher->parked, preferred, false) &&
+        weir__load(&dispatcher->threads_external, seq_cst) != 0) {
         weir__dispatcher_wake_external(dispatcher);
     }
 }
 
+void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *processor)
+{
+    /* Read before the push: afterwards it may be anybody's. */
+    const uint32_t preferred = processor->last_thread;
+    weir__dispatcher_push_quiet(dispatcher, processor);
+    wake(dispatcher, preferred);
+}
+
+void weir__dispatcher_wake(weir__dispatcher *dispatcher)
+{
+    wake(dispatcher, 0);
+}
+
 void weir__dispatcher_wake_external(weir__dispatcher *dispatcher)
 {
-    wake_from(dispatcher, dispatcher->parked_external, true);
+    wake_from(dispatcher, dispatcher->parked_external, 0, true);
 }
 
 weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name)

@@ -20,10 +20,14 @@
 #include "engine/turn.h"
 #include "sync/word.h"
 
+#define GAPS_BEFORE_SLEEP 64u
+#define PAUSES_BEFORE_YIELD 32u
+#define GAP_SLEEP (20 * WEIR_US)
+
 static bool must_leave(const weir__thread *thread)
 {
-    return weir__engine_phase(thread->engine) >= WEIR__ABANDONED ||
-           weir__load((weir__atomic_u32 *)(uintptr_t)&thread->leave, acquire) != 0;
+    return weir__load(&thread->engine->phase, seq_cst) >= WEIR__ABANDONED ||
+           weir__load((weir__atomic_u32 *)(uintptr_t)&thread->leave, seq_cst) != 0;
 }
 
 static bool has_work_for(weir__thread *thread, uint32_t place)
@@ -86,6 +90,20 @@ static void pass_on(weir__thread *thread, weir__dispatcher *dispatcher)
     }
 }
 
+/* A poster is between claim and publish: let it run. A yield does not help against a thread of
+ * lower priority on the same core: then a short sleep does. */
+static void wait_for_poster(weir__thread *thread)
+{
+    if (++thread->gaps < GAPS_BEFORE_SLEEP) {
+        weir__yield();
+        return;
+    }
+    weir__store(&thread->wake, 0, seq_cst);
+    if (!must_leave(thread)) {
+        weir__word_wait(&thread->wake, 0, GAP_SLEEP);
+    }
+}
+
 static void run_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
 {
     weir__serving *serving = &thread->servings[place];
@@ -107,7 +125,9 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
         weir__dispatcher_push_quiet(dispatcher, processor);
     }
     if (end == WEIR__TURN_GAP) {
-        weir__yield(); /* a poster is between claim and publish: let it run */
+        wait_for_poster(thread);
+    } else {
+        thread->gaps = 0;
     }
 }
 
@@ -127,6 +147,12 @@ static void note_work(weir__thread *thread, weir__serving *serving)
 static bool run_services(weir__thread *thread)
 {
     int32_t work = 0;
+    if (thread->services == NULL) {
+        return false;
+    }
+    /* A long round of theirs must not look like a search that others can rely on. */
+    weir__duty_search_end(thread, true);
+    weir__fair_step_out(thread);
     for (weir__service *service = thread->services; service != NULL; service = service->next) {
         const int32_t done = service->do_work(service->state);
         work += done > 0 ? done : 0;
@@ -160,15 +186,29 @@ weir__round weir__duty_round(weir__thread *thread)
             weir__backoff_reset(&thread->backoff);
             succeeded = true;
             break;
-        case WEIR__TAKE_EMPTY:
+        case WEIR__TAKE_EMPTY: /* nobody contends it */
         default:
+            succeeded = true;
             break;
         }
     }
     if (failed && !succeeded) {
         return WEIR__ROUND_CONTENDED;
     }
-    return failed && result == WEIR__ROUND_NOTHING ? WEIR__ROUND_WORK : result;
+    return failed && result == WEIR__ROUND_NOTHING ? WEIR__ROUND_AGAIN : result;
+}
+
+/* Before a sleep that no poster ends: what this thread may have pushed quietly is somebody else's.
+ * */
+static void hand_over(weir__thread *thread)
+{
+    weir__duty_search_end(thread, false);
+    weir__fair_step_out(thread);
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        if (weir__dispatcher_has_work(thread->servings[i].dispatcher)) {
+            weir__dispatcher_wake(thread->servings[i].dispatcher);
+        }
+    }
 }
 
 /* Away from the contended locks for a while. The stop (and nobody else) ends it early. */
@@ -179,8 +219,7 @@ static void back_off(weir__thread *thread)
     weir__cell_add(&thread->backoffs, 1);
     weir__cell_add(&serving->backoffs, 1);
     weir__cell_add(&serving->backoff_ns, (uint64_t)delay);
-    weir__duty_search_end(thread, true);
-    weir__fair_step_out(thread);
+    hand_over(thread);
     weir__store(&thread->wake, 0, seq_cst);
     if (!must_leave(thread)) {
         weir__word_wait(&thread->wake, 0, delay);
@@ -189,8 +228,7 @@ static void back_off(weir__thread *thread)
 
 static void nap(weir__thread *thread)
 {
-    weir__duty_search_end(thread, true);
-    weir__fair_step_out(thread);
+    hand_over(thread);
     weir__engine_progress_if_stopping(thread->engine);
     weir__store(&thread->wake, 0, seq_cst);
     if (!must_leave(thread)) {
@@ -288,11 +326,17 @@ void weir__duty_run(weir__thread *thread)
         case WEIR__ROUND_NOTHING:
             idle(thread);
             break;
+        case WEIR__ROUND_AGAIN:
+            if (++thread->again % PAUSES_BEFORE_YIELD != 0) {
+                weir__pause();
+            } else {
+                weir__yield(); /* the holder may be waiting for this core */
+            }
+            break;
         case WEIR__ROUND_WORK:
         default:
             break;
         }
     }
-    weir__duty_search_end(thread, true);
-    weir__fair_step_out(thread);
+    hand_over(thread);
 }

@@ -10,9 +10,10 @@
 
 /* What one round brought. */
 typedef enum weir__round {
-    WEIR__ROUND_WORK,     /* a turn was run, or a service did something */
-    WEIR__ROUND_NOTHING,  /* nothing to do */
-    WEIR__ROUND_CONTENDED /* every lock that was worth trying was held by others */
+    WEIR__ROUND_WORK,      /* a turn was run, or a service did something */
+    WEIR__ROUND_NOTHING,   /* nothing to do */
+    WEIR__ROUND_AGAIN,     /* some locks were held by others, some not: look again */
+    WEIR__ROUND_CONTENDED, /* every lock was held by others */
 } weir__round;
 
 /* Takes at most one processor and gives it a turn. */

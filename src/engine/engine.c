@@ -91,6 +91,8 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
     }
     engine->options.name = engine->name;
     weir__log_open(&engine->log, checked.log, checked.log_context, checked.log_level, engine->name);
+    engine->log.begin = weir__context_handler_begin;
+    engine->log.end = weir__context_handler_end;
     const int failure = weir__contexts_open(engine);
     if (failure != 0) {
         weir__error_system(error, failure, "weir_engine_create", "no thread-local key is left");
@@ -150,11 +152,11 @@ static void undo_threads(weir_engine *engine, uint32_t started)
             weir__store(&thread->state, WEIR__THREAD_NEW, release);
             continue;
         }
-        if (weir__load(&thread->state, acquire) == WEIR__THREAD_NEW) {
+        const uint32_t state = weir__load(&thread->state, acquire);
+        if (state == WEIR__THREAD_NEW || state == WEIR__THREAD_JOINED) {
             continue;
         }
         weir__store(&thread->leave, 1, seq_cst);
-        weir__word_wake(&engine->phase, INT32_MAX);
         weir__thread_wake(thread);
         weir__os_thread_join(&thread->os);
         weir__store(&thread->leave, 0, relaxed);
@@ -196,6 +198,17 @@ static bool wait_for_inits(weir_engine *engine)
     }
 }
 
+void weir__engine_wake_threads(weir_engine *engine)
+{
+    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        if (!thread->options.external) {
+            weir__thread_wake(thread);
+        }
+    }
+}
+
 /* start_lock held. */
 static weir_status start(weir_engine *engine, weir_error *error)
 {
@@ -211,18 +224,22 @@ static weir_status start(weir_engine *engine, weir_error *error)
                              ? weir__engine_default_threads(engine, engine->start_error)
                              : WEIR_OK;
     status = status == WEIR_OK ? start_threads(engine, engine->start_error) : status;
+    if (status == WEIR_OK) {
+        /* Under the lock: whoever adds a thread after this starts it himself. */
+        weir__store(&engine->phase, WEIR__STARTING, seq_cst);
+        weir__engine_wake_threads(engine);
+    }
     weir__mutex_unlock(&engine->registry.lock);
     if (status != WEIR_OK) {
         return status;
     }
-    weir__store(&engine->phase, WEIR__STARTING, seq_cst);
-    weir__word_wake(&engine->phase, INT32_MAX);
     const bool well = wait_for_inits(engine);
     weir__mutex_lock(&engine->registry.lock);
     status = well ? WEIR_OK : engine->start_error->status;
     engine->start_error = NULL;
     weir__mutex_unlock(&engine->registry.lock);
     if (!well) {
+        engine->stop_status = status;
         weir__shutdown_failed_start(engine);
         return status;
     }
@@ -290,10 +307,13 @@ weir_status weir_engine_stop_async(weir_engine *engine, weir_ns timeout)
     if (weir__load(&engine->stop_done, seq_cst) == 0) {
         status = weir__keeper_need(engine);
         if (status == WEIR_OK) {
-            if (weir__shutdown_claim(engine)) {
-                weir__keeper_stop_engine(engine, timeout);
-            } else {
+            if (!weir__shutdown_claim(engine)) {
                 status = WEIR_ALREADY;
+            } else {
+                status = weir__keeper_stop_engine(engine, timeout);
+                if (status != WEIR_OK) {
+                    weir__store(&engine->stop_done, 0, seq_cst); /* nobody stops it after all */
+                }
             }
         }
     }
@@ -352,8 +372,8 @@ void weir_engine_destroy(weir_engine *engine)
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__bury_all(engine);
     weir__signals_close(engine);
+    weir__contexts_close(engine); /* from here on, threads that end leave the pools alone */
     weir__blocks_close(engine);
-    weir__contexts_close(engine);
     free_threads(engine);
     weir__dispatchers_free(engine);
     free_memory(engine);

@@ -119,6 +119,9 @@ void weir__dispatchers_free(weir_engine *engine);
 /* Without the lock: waits until a started thread has reported. */
 weir_status weir__thread_await(weir__thread *thread, weir_error *error);
 
+/* All but external ones look at the phase. */
+void weir__engine_wake_threads(weir_engine *engine);
+
 /* Says that something ended for which a stop or start may be waiting. Any thread. */
 void weir__engine_progress(weir_engine *engine);
 /* The same, only while a stop is under way: one load otherwise. */

@@ -37,7 +37,8 @@ static bool turn_until(weir__thread *thread, uint64_t last)
     weir_engine *engine = thread->engine;
     while (handled_by(thread) < last) {
         const weir__phase phase = weir__engine_phase(engine);
-        if (phase == WEIR__CREATED || phase == WEIR__STARTING || phase >= WEIR__ABANDONED) {
+        if (phase >= WEIR__ABANDONED) {
+            weir__doorbell_clear(thread->doorbell); /* nothing will ever come: let polls sleep */
             return true;
         }
         thread->events_left = (uint32_t)(last - handled_by(thread));
@@ -67,7 +68,12 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
         !weir__cas(&thread->turning, &nobody, 1, acquire, relaxed)) {
         return WEIR_E_INVALID;
     }
-    if (!weir__context_attach(&thread->context)) {
+    if (weir__load(&engine->phase, seq_cst) <= WEIR__STARTING) {
+        /* Not yet: asleep as the start has left it. */
+        weir__store(&thread->turning, 0, release);
+        return 0;
+    }
+    if (!weir__context_attach(&thread->context, &thread->seat)) {
         weir__store(&thread->turning, 0, release);
         return WEIR_E_NOMEM;
     }
@@ -85,6 +91,12 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
         weir__engine_progress_if_stopping(engine);
     } else {
         weir__doorbell_ring(thread->doorbell);
+        /* The application may take its time: others may help with what is left. */
+        for (uint32_t i = 0; i < thread->serving_count; i++) {
+            if (weir__dispatcher_has_work(thread->servings[i].dispatcher)) {
+                weir__dispatcher_wake(thread->servings[i].dispatcher);
+            }
+        }
     }
     const uint64_t handled = handled_by(thread) - first;
     weir__context_handler_end();

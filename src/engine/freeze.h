@@ -41,8 +41,8 @@ static inline bool weir__freeze_count(weir__context *context, weir__processor *p
 /* Owner: one event is thrown away unhandled. */
 void weir__freeze_discard(weir__context *context, weir__processor *processor, bool dead);
 
-/* registry.lock held, the processor is registered and has a cold part. Fixes its numbers; from now
- * on no handler of it begins. Returns how many events are left. */
+/* registry.lock held, the processor is registered, closed, and has a cold part. Fixes its numbers;
+ * from now on no handler of it begins. Returns how many events are left. */
 uint32_t weir__freeze_processor(weir_engine *engine, weir__processor *processor);
 /* registry.lock held: the frozen processor is gone. */
 void weir__freeze_over(weir_engine *engine);

@@ -15,13 +15,15 @@ typedef struct weir__keeper {
     weir__os_thread os;
     weir__atomic_u32 word; /* a wait word: changes when there is something new */
     bool quit;             /* under registry.lock, so what follows */
-    bool stop_engine;
+    bool stops_engine;
     weir_ns stop_timeout;
+    weir__os_thread stopper;
     weir__stop *stops;
 } weir__keeper;
 
-/* registry.lock held. Drops what is answered, expires what is due; returns the next deadline. */
-static weir_ns look_at_stops(weir__keeper *keeper)
+/* registry.lock held. Expires what is due, moves what is answered to *said; returns the next
+ * deadline. */
+static weir_ns look_at_stops(weir__keeper *keeper, weir__stop **said)
 {
     weir_ns next = WEIR_FOREVER;
     const weir_ns now = weir__clock_now();
@@ -32,13 +34,27 @@ static weir_ns look_at_stops(weir__keeper *keeper)
         }
         if (weir__load(&stop->done, acquire) != 0) {
             *at = stop->keeper_next;
-            weir__stop_release(keeper->engine, stop);
+            stop->keeper_next = *said;
+            *said = stop;
             continue;
         }
         next = stop->deadline < next ? stop->deadline : next;
         at = &stop->keeper_next;
     }
     return next;
+}
+
+/* Not with the lock held. */
+static void let_go(weir__keeper *keeper, weir__stop *stops)
+{
+    while (stops != NULL) {
+        weir__stop *next = stops->keeper_next;
+        weir__stop_say(keeper->engine, stops);
+        weir__mutex_lock(&keeper->engine->registry.lock);
+        weir__stop_release(keeper->engine, stops);
+        weir__mutex_unlock(&keeper->engine->registry.lock);
+        stops = next;
+    }
 }
 
 static void keep(void *argument)
@@ -48,22 +64,25 @@ static void keep(void *argument)
     weir__os_thread_name("weir-keeper");
     for (;;) {
         const uint32_t seen = weir__load(&keeper->word, acquire);
+        weir__stop *said = NULL;
         weir__mutex_lock(lock);
-        const weir_ns next = look_at_stops(keeper);
+        const weir_ns next = look_at_stops(keeper, &said);
         const bool quit = keeper->quit;
-        const bool stop_engine = keeper->stop_engine;
-        const weir_ns timeout = keeper->stop_timeout;
-        keeper->stop_engine = false;
         weir__mutex_unlock(lock);
+        let_go(keeper, said);
         if (quit) {
             return;
         }
-        if (stop_engine) {
-            weir__shutdown(keeper->engine, timeout);
-            continue;
-        }
         weir__wait_until(&keeper->word, seen, next);
     }
+}
+
+/* A stop of the engine takes as long as it takes: it has a thread of its own. */
+static void stop_engine(void *argument)
+{
+    weir__keeper *keeper = argument;
+    weir__os_thread_name("weir-stopper");
+    weir__shutdown(keeper->engine, keeper->stop_timeout);
 }
 
 static void nudge(weir__keeper *keeper)
@@ -97,11 +116,15 @@ void weir__keeper_watch(weir_engine *engine, weir__stop *stop)
     nudge(engine->keeper);
 }
 
-void weir__keeper_stop_engine(weir_engine *engine, weir_ns timeout)
+weir_status weir__keeper_stop_engine(weir_engine *engine, weir_ns timeout)
 {
-    engine->keeper->stop_engine = true;
-    engine->keeper->stop_timeout = timeout;
-    nudge(engine->keeper);
+    weir__keeper *keeper = engine->keeper;
+    keeper->stop_timeout = timeout;
+    if (weir__os_thread_start(&keeper->stopper, stop_engine, keeper) != 0) {
+        return WEIR_E_SYSTEM;
+    }
+    keeper->stops_engine = true;
+    return WEIR_OK;
 }
 
 void weir__keeper_close(weir_engine *engine)
@@ -117,6 +140,9 @@ void weir__keeper_close(weir_engine *engine)
         return;
     }
     weir__os_thread_join(&keeper->os);
+    if (keeper->stops_engine) {
+        weir__os_thread_join(&keeper->stopper);
+    }
     while (keeper->stops != NULL) {
         weir__stop *stop = keeper->stops;
         keeper->stops = stop->keeper_next;

@@ -102,15 +102,22 @@ void weir__life_begin(weir_turn *turn)
     }
 }
 
+void weir__life_free_state(weir_engine *engine, weir__processor *processor)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    if (cold != NULL && cold->state_size > 0) {
+        weir__release(&engine->allocator, processor->state, cold->state_size);
+        cold->state_size = 0;
+    }
+}
+
 void weir__life_free(weir_engine *engine, weir__processor *processor)
 {
     weir__processor_cold *cold = weir__processor_cold_of(processor);
     if (cold == NULL) {
         return;
     }
-    if (cold->state_size > 0) {
-        weir__release(&engine->allocator, processor->state, cold->state_size);
-    }
+    weir__life_free_state(engine, processor);
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
@@ -169,14 +176,10 @@ static weir__processor *unregister(weir_engine *engine, weir__processor *process
 bool weir__life_waits_for_children(weir__context *context, weir__processor *processor)
 {
     weir_engine *engine = context->engine;
-    weir__processor_cold *cold = weir__processor_cold_of(processor);
-    bool waits = false;
-    if (cold == NULL) {
-        return false;
-    }
     weir__mutex_lock(&engine->registry.lock);
-    if (cold->first_child != NULL) {
-        waits = true;
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const bool waits = cold != NULL && cold->first_child != NULL;
+    if (waits) {
         cold->ending = true;
         cold->end_waits = true;
         weir__stop_children(engine, processor);
@@ -201,7 +204,8 @@ void weir__life_end(weir__context *context, weir__processor *processor)
 
     weir__mutex_lock(&engine->registry.lock);
     weir__processor *parent = unregister(engine, processor);
-    weir__life_free(engine, processor);
+    /* The cold part stays with the slot: a poster inside its mark may be looking at it. */
+    weir__life_free_state(engine, processor);
     weir__registry_retire(engine, processor);
     const bool last = engine->registry.needing == 0;
     weir__mutex_unlock(&engine->registry.lock);

@@ -21,7 +21,9 @@ bool weir__life_waits_for_children(weir__context *context, weir__processor *proc
  * child. The processor must not be touched afterwards. */
 void weir__life_end(weir__context *context, weir__processor *processor);
 
-/* Frees the cold part and the state of a processor that nobody can reach. */
+/* Frees the state: by the last owner. */
+void weir__life_free_state(weir_engine *engine, weir__processor *processor);
+/* Frees the cold part, too: nobody can be inside a call that knows the slot. */
 void weir__life_free(weir_engine *engine, weir__processor *processor);
 
 /* registry.lock held. Takes it off its parent's list of children. */

@@ -52,9 +52,12 @@ static inline weir_status weir__parcel_pack(const weir__posting *by, const weir_
     if (weir__unlikely((event->flags & WEIR_EVENT_NO_FLOW) != 0)) {
         out->flow = event->flow;
     }
-    if (weir__unlikely(event->block != NULL)) {
+    if (weir__unlikely(event->block != NULL) &&
+        weir__block_is_of(event->block, by->context->engine)) {
         weir__block_note_drop(event->block, event->type, event->data);
         out->block = weir_block_take(event->block);
+    } else if (weir__unlikely(event->type->drop != NULL)) {
+        return WEIR_E_TYPE; /* in a block of another engine: it cannot be shared, nor copied */
     } else if (weir__unlikely(event->size > WEIR_EVENT_INLINE_MAX)) {
         const weir_status status = weir__block_copy(by->context, event, &out->block);
         if (status != WEIR_OK) {

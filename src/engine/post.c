@@ -142,38 +142,42 @@ static weir_status wait_for_room(const weir__posting *by, weir_processor to,
     return status;
 }
 
+static weir__cell *cell_for(weir__tally *tally, weir_status status)
+{
+    switch (status) {
+    case WEIR_DROPPED:
+        return &tally->dropped_newest;
+    case WEIR_FULL:
+        return &tally->refused_full;
+    case WEIR_STOPPING:
+        return &tally->refused_stopping;
+    case WEIR_UNKNOWN:
+        return &tally->refused_unknown;
+    default:
+        return &tally->refused_other;
+    }
+}
+
 void weir__post_count_refusal(const weir__posting *by, weir_status status)
 {
-    weir__tally *tally = &by->context->tally;
-    switch (status) {
-    case WEIR_OK:
-        break;
-    case WEIR_DROPPED:
-        weir__cell_add(&tally->dropped_newest, 1);
-        break;
-    case WEIR_FULL:
-        weir__cell_add(&tally->refused_full, 1);
-        break;
-    case WEIR_STOPPING:
-        weir__cell_add(&tally->refused_stopping, 1);
-        break;
-    case WEIR_UNKNOWN:
-        weir__cell_add(&tally->refused_unknown, 1);
-        break;
-    default:
-        weir__cell_add(&tally->refused_other, 1);
-        break;
-    }
+    weir__cell *cell = cell_for(&by->context->tally, status);
+    /* [Q1]: done, and attempted before. */
+    weir__store(cell, weir__load(cell, relaxed) + 1, release);
     /* A stop may be waiting for exactly this post to end. */
     weir__engine_progress_if_stopping(by->context->engine);
 }
 
 weir_status weir__post(const weir__posting *by, weir_processor to, const weir_event *event)
 {
-    weir__parcel parcel;
-    full_target full = { .overflow = WEIR_OVERFLOW_FAIL };
     /* Before anything can be accepted: the sums of a stop rely on it ([Q1]). */
     weir__cell_add(&by->context->tally.attempted, 1);
+    return weir__post_counted(by, to, event);
+}
+
+weir_status weir__post_counted(const weir__posting *by, weir_processor to, const weir_event *event)
+{
+    weir__parcel parcel;
+    full_target full = { .overflow = WEIR_OVERFLOW_FAIL };
     weir_status status = weir__post_is_open(by) ? weir__parcel_check(event) : WEIR_STOPPING;
     if (weir__likely(status == WEIR_OK)) {
         status = weir__parcel_pack(by, event, &parcel);

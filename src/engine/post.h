@@ -17,6 +17,8 @@ typedef struct weir__posting {
 } weir__posting;
 
 weir_status weir__post(const weir__posting *by, weir_processor to, const weir_event *event);
+/* The same for a post that is counted as attempted already. */
+weir_status weir__post_counted(const weir__posting *by, weir_processor to, const weir_event *event);
 /* Consumes the caller's reference to event->block, whatever the status. */
 weir_status weir__post_commit(const weir__posting *by, weir_processor to, const weir_event *event);
 size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_t to_count,

@@ -23,9 +23,11 @@
 size_t weir__processor_text(const weir__processor *processor, char *out, size_t size)
 {
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir__processor *p = (weir__processor *)(uintptr_t)processor;
     const int length = cold != NULL && cold->name != NULL
                            ? snprintf(out, size, "%s", cold->name)
-                           : snprintf(out, size, "#%u.%u", processor->index, processor->generation);
+                           : snprintf(out, size, "#%u.%u", processor->index,
+                                      (unsigned)(weir__load(&p->id, relaxed) >> 32));
     return length > 0 ? (size_t)length : 0;
 }
 
@@ -84,6 +86,7 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
     p->batch_max = (uint16_t)batch;
     p->overflow = (uint8_t)overflow;
     p->needs_final = false;
+    p->last_thread = 0;
     weir__store(&p->rooms, NULL, relaxed);
     weir__store(&p->cold, NULL, relaxed);
     weir__store(&p->handled, 0, relaxed);
@@ -138,7 +141,8 @@ static weir_status place(weir_engine *engine, entry *e, weir_error *error)
         if (cold == NULL) {
             return weir__error_memory(error, "weir_processor_add");
         }
-        if (cold->stop != NULL) {
+        const uint64_t word = weir__load(&e->parent->mailbox.word, acquire);
+        if (cold->stop != NULL || cold->ending || (word & WEIR__MAILBOX_CLOSED) != 0) {
             return weir__error_at(error, WEIR_E_INVALID, "weir_processor_options.parent",
                                   "is being stopped");
         }

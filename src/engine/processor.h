@@ -25,7 +25,7 @@ enum {
 typedef struct weir__processor {
     /* Posters. */
     _Alignas(64) weir__mailbox mailbox;
-    weir__atomic_u64 id;                /* its handle; 0: nobody. Written under registry.lock */
+    weir__atomic_u64 id;                /* its handle; without a tag: nobody. Under registry.lock */
     weir__dispatcher *dispatcher;       /* written before it is reachable */
     struct weir__processor *ready_next; /* of the ready queue, or of a list of free slots */
 
@@ -38,7 +38,7 @@ typedef struct weir__processor {
     weir__cell handled;
     weir__cell dead;
     weir__atomic_u32 control;
-    uint32_t generation; /* of the slot */
+    uint16_t last_thread; /* owner: who ran it last, by index; a wake-up prefers it */
     uint16_t batch_max;
     uint8_t overflow;
     bool needs_final; /* under registry.lock: must be finished in a turn (hook, family, stop) */
@@ -61,9 +61,10 @@ typedef struct weir__processor_cold {
     /* Under registry.lock. */
     struct weir__processor *parent;
     struct weir__processor *first_child, *next_sibling, *previous_sibling;
-    struct weir__stop *stop; /* a stop is under way */
-    bool ending;             /* closes when its last child has ended */
-    bool end_waits;          /* closed and drained, put aside until its last child has ended */
+    struct weir__stop *stop;      /* a stop is under way */
+    struct weir__stop *stop_made; /* one that is about to be */
+    bool ending;                  /* closes when its last child has ended */
+    bool end_waits;               /* closed and drained, put aside until its last child has ended */
     struct weir__thread *dedicated; /* its own thread */
 
     /* A freeze (engine/freeze.h). */
@@ -79,7 +80,15 @@ static inline weir__processor_cold *weir__processor_cold_of(const weir__processo
 }
 
 #define WEIR__HANDLE_INDEX_BITS 24
+#define WEIR__HANDLE_TAG (UINT64_C(0xff) << WEIR__HANDLE_INDEX_BITS)
 #define WEIR__HANDLE_INDEX(id) ((uint32_t)((id) & ((UINT64_C(1) << WEIR__HANDLE_INDEX_BITS) - 1)))
+
+/* registry.lock held, or no thread runs. */
+static inline bool weir__processor_is_live(const weir__processor *processor)
+{
+    weir__processor *p = (weir__processor *)(uintptr_t)processor;
+    return (weir__load(&p->id, relaxed) & WEIR__HANDLE_TAG) != 0;
+}
 
 /* The processor's name, or "#index.generation". registry.lock held, or by the owner. */
 size_t weir__processor_text(const weir__processor *processor, char *out, size_t size);

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/life.h"
 #include "engine/processor.h"
 #include "engine/signal.h"
 
@@ -31,6 +32,9 @@ weir_status weir__registry_open(weir_engine *engine)
 void weir__registry_close(weir_engine *engine)
 {
     weir__registry *registry = &engine->registry;
+    for (uint32_t i = 0; i < registry->used; i++) {
+        weir__life_free(engine, weir__registry_slot(registry, i));
+    }
     for (uint32_t i = 0; registry->chunks != NULL && i < registry->chunks_max; i++) {
         weir__release(&engine->allocator, weir__load(&registry->chunks[i], relaxed),
                       WEIR__CHUNK_SLOTS * sizeof(weir__processor));
@@ -55,7 +59,13 @@ weir__processor *weir__registry_find(weir__registry *registry, weir_processor ha
     weir__processor *processor = &chunk[index % WEIR__CHUNK_SLOTS];
     /* [S3] pairs with [S4]: the processor is complete. A zero handle matches no living slot. */
     const uint64_t id = weir__load(&processor->id, acquire);
-    return weir__likely(id == handle.id && id != 0) ? processor : NULL;
+    return weir__likely(id == handle.id && (id & WEIR__HANDLE_TAG) != 0) ? processor : NULL;
+}
+
+weir__processor *weir__registry_slot(weir__registry *registry, uint32_t index)
+{
+    return &weir__load(&registry->chunks[index / WEIR__CHUNK_SLOTS],
+                       relaxed)[index % WEIR__CHUNK_SLOTS];
 }
 
 /* True if no context that was inside when the grace period began is still in the same call. */
@@ -87,13 +97,13 @@ static void poll_grace(weir_engine *engine)
 {
     weir__registry *registry = &engine->registry;
     if (registry->in_grace != NULL && grace_over(engine)) {
-        weir__processor *last = registry->in_grace;
-        while (last->ready_next != NULL) {
-            last = last->ready_next;
+        while (registry->in_grace != NULL) {
+            weir__processor *processor = registry->in_grace;
+            registry->in_grace = processor->ready_next;
+            weir__life_free(engine, processor);
+            processor->ready_next = registry->free;
+            registry->free = processor;
         }
-        last->ready_next = registry->free;
-        registry->free = registry->in_grace;
-        registry->in_grace = NULL;
     }
     if (registry->in_grace == NULL && registry->limbo_count >= LIMBO_WORTH_A_BARRIER) {
         registry->in_grace = registry->limbo;
@@ -146,7 +156,6 @@ weir__processor *weir__registry_take(weir_engine *engine, weir_status *status)
         processor = new_slot(engine, status);
     }
     if (processor != NULL) {
-        processor->generation++;
         weir__store(&registry->count, weir__load(&registry->count, relaxed) + 1, relaxed);
     }
     return processor;
@@ -155,7 +164,8 @@ weir__processor *weir__registry_take(weir_engine *engine, weir_status *status)
 weir_processor weir__registry_publish(weir_engine *engine, weir__processor *processor)
 {
     weir__registry *registry = &engine->registry;
-    const uint64_t id = (uint64_t)processor->generation << 32 |
+    const uint64_t generation = (weir__load(&processor->id, relaxed) >> 32) + 1;
+    const uint64_t id = generation << 32 |
                         (uint64_t)registry->engine_tag << WEIR__HANDLE_INDEX_BITS |
                         processor->index;
     /* [S4] pairs with [S3]. */
@@ -174,7 +184,9 @@ void weir__registry_give_back(weir_engine *engine, weir__processor *processor)
 void weir__registry_retire(weir_engine *engine, weir__processor *processor)
 {
     weir__registry *registry = &engine->registry;
-    weir__store(&processor->id, 0, release);
+    /* The generation stays, without a tag: no handle matches. */
+    const uint64_t id = weir__load(&processor->id, relaxed);
+    weir__store(&processor->id, (id >> 32) << 32, release);
     processor->ready_next = registry->limbo;
     registry->limbo = processor;
     registry->limbo_count++;

@@ -48,6 +48,9 @@ void weir__registry_close(weir_engine *engine);
  * such processor, or it is gone. */
 struct weir__processor *weir__registry_find(weir__registry *registry, weir_processor handle);
 
+/* A slot that was handed out at least once. */
+struct weir__processor *weir__registry_slot(weir__registry *registry, uint32_t index);
+
 /* registry.lock held. A slot with a fresh generation, or NULL: E_NOMEM or E_LIMIT in *status. */
 struct weir__processor *weir__registry_take(weir_engine *engine, weir_status *status);
 /* registry.lock held. Makes it reachable: the last step of a registration. */

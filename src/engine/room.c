@@ -15,9 +15,13 @@ const weir_event_type weir_room_type = {
     sizeof(weir_event_type), "weir.room", (uint32_t)sizeof(weir_room), false, NULL, NULL
 };
 
+/* Below half, open, and not full of places that are promised to others: a post would be accepted. */
 static bool below_half(const weir__processor *processor, uint64_t word)
 {
-    return weir__mailbox_count(word) < (processor->mailbox.limit + 1) / 2;
+    const uint32_t count = weir__mailbox_count(word);
+    const uint32_t limit = processor->mailbox.limit;
+    return (word & WEIR__MAILBOX_CLOSED) == 0 && count < (limit + 1) / 2 &&
+           count + weir__mailbox_owed(word) < limit;
 }
 
 /* One room event goes to its asker, whose handle is in the envelope's link. */
@@ -36,7 +40,10 @@ static void send(weir__context *context, weir__envelope *envelope, bool gone)
     const weir__claim claim = open ? weir__mailbox_claim_owed(&to->mailbox) : WEIR__CLAIM_CLOSED;
     if (claim == WEIR__CLAIM_CLOSED) {
         /* The asker stops: what it was owed was never accepted. */
-        weir__cell_add(&context->tally.refused_stopping, 1);
+        weir__cell *cell = &context->tally.refused_stopping;
+        /* [Q1]: done, and attempted before. */
+        weir__store(cell, weir__load(cell, relaxed) + 1, release);
+        weir__engine_progress_if_stopping(engine);
         weir__envelope_put(context, envelope);
         return;
     }
@@ -130,7 +137,7 @@ static void fill(weir__envelope *envelope, weir_processor asker, weir_processor 
     weir__store(&envelope->pooled.link, asker.id, relaxed);
     envelope->type = &weir_room_type;
     envelope->size = (uint32_t)sizeof(room);
-    envelope->flags = WEIR__ENVELOPE_WIDE;
+    envelope->flags = WEIR__ENVELOPE_WIDE | WEIR__ENVELOPE_OWED;
     memset(envelope->payload.bytes, 0, sizeof(envelope->payload.bytes));
     memcpy(envelope->payload.bytes, &room, sizeof(room));
     wide->flow = 0;
@@ -156,6 +163,13 @@ static weir_status join_list(weir__context *context, weir__processor *target,
     return WEIR_OK;
 }
 
+/* A place that was promised is free again: somebody may wait for it. */
+static void unreserve(weir__context *context, weir__processor *processor)
+{
+    weir__mailbox_unreserve(&processor->mailbox);
+    weir__room_appeared(context, processor, weir__load(&processor->mailbox.word, seq_cst));
+}
+
 weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t tag)
 {
     if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
@@ -169,7 +183,7 @@ weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t
     }
     weir__envelope *envelope = weir__envelope_get_wide(context);
     if (envelope == NULL) {
-        weir__mailbox_unreserve(own);
+        unreserve(context, turn->processor);
         return WEIR_E_NOMEM;
     }
     fill(envelope, turn->self, target, tag);
@@ -179,7 +193,7 @@ weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t
         processor != NULL ? join_list(context, processor, envelope) : WEIR_UNKNOWN;
     weir__context_leave(context);
     if (status != WEIR_OK) {
-        weir__mailbox_unreserve(own);
+        unreserve(context, turn->processor);
         weir__envelope_put(context, envelope);
     }
     return status;

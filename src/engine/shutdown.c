@@ -53,15 +53,15 @@ void weir__engine_sums(weir_engine *engine, weir__sums *sums)
     for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
          c = weir__load(&c->next, acquire)) {
         weir__tally *t = &c->tally;
+        const uint64_t handled = sums->handled;
+        const uint64_t dead = sums->dead;
         /* [Q2] pairs with [Q1]. */
 #define SUM(name) sums->name += weir__load(&t->name, acquire);
         WEIR__TALLY_MAP(SUM)
 #undef SUM
         if (frozen) {
-            sums->handled -= weir__load(&t->handled, relaxed);
-            sums->handled += weir__load(&c->frozen_handled, relaxed);
-            sums->dead -= weir__load(&t->dead, relaxed);
-            sums->dead += weir__load(&c->frozen_dead, relaxed);
+            sums->handled = handled + weir__load(&c->frozen_handled, relaxed);
+            sums->dead = dead + weir__load(&c->frozen_dead, relaxed);
         }
     }
     weir__signals_sum(engine, sums);
@@ -115,7 +115,6 @@ static void set_phase(weir_engine *engine, weir__phase phase)
 static void wake_everyone(weir_engine *engine)
 {
     const uint32_t count = weir__load(&engine->thread_count, acquire);
-    weir__word_wake(&engine->phase, INT32_MAX);
     for (uint32_t i = 0; i < count; i++) {
         weir__thread_wake(weir__load(&engine->threads[i], acquire));
     }
@@ -128,10 +127,9 @@ static void end_processors(weir_engine *engine)
     weir__registry *registry = &engine->registry;
     weir__mutex_lock(&registry->lock);
     for (uint32_t i = 0; i < registry->used && registry->needing > 0; i++) {
-        weir__processor *chunk = weir__load(&registry->chunks[i / WEIR__CHUNK_SLOTS], relaxed);
-        weir__processor *processor = &chunk[i % WEIR__CHUNK_SLOTS];
+        weir__processor *processor = weir__registry_slot(registry, i);
         const weir__processor_cold *cold = weir__processor_cold_of(processor);
-        if (weir__load(&processor->id, relaxed) != 0 && processor->needs_final &&
+        if (weir__processor_is_live(processor) && processor->needs_final &&
             (cold == NULL || cold->parent == NULL)) {
             weir__stop_family(engine, processor);
         }
@@ -165,6 +163,9 @@ bool weir__shutdown_join(weir_engine *engine, weir_ns deadline)
             break;
         }
     }
+    /* Every join is under the lock, so that each thread is joined once. Those that have left only
+     * have to return. */
+    weir__mutex_lock(&engine->registry.lock);
     const uint32_t count = weir__load(&engine->thread_count, acquire);
     for (uint32_t i = 0; i < count; i++) {
         weir__thread *thread = weir__load(&engine->threads[i], acquire);
@@ -173,24 +174,67 @@ bool weir__shutdown_join(weir_engine *engine, weir_ns deadline)
             weir__store(&thread->state, WEIR__THREAD_JOINED, release);
         }
     }
+    weir__mutex_unlock(&engine->registry.lock);
     return left;
 }
 
-static void write_report(weir_engine *engine)
+/* What waits in mailboxes when no turn begins any more. registry.lock held. */
+static uint64_t count_waiting(weir_engine *engine)
+{
+    uint64_t waiting = 0;
+    for (uint32_t i = 0; i < engine->registry.used; i++) {
+        weir__processor *p = weir__registry_slot(&engine->registry, i);
+        if (weir__processor_is_live(p)) {
+            const uint64_t word = weir__load(&p->mailbox.word, acquire);
+            waiting += weir__mailbox_outstanding(word, weir__processor_done(p));
+        }
+    }
+    return waiting;
+}
+
+/* Whether a handler has returned since the numbers were fixed. */
+static bool moved(weir_engine *engine)
+{
+    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
+         c = weir__load(&c->next, acquire)) {
+        if (weir__cell_read(&c->tally.handled) != weir__load(&c->frozen_handled, relaxed) ||
+            weir__cell_read(&c->tally.dead) != weir__load(&c->frozen_dead, relaxed)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* An abandoned engine: what is done is frozen, what is left is in the mailboxes; a handler that
+ * returns between the two readings makes them disagree, so they are taken again. */
+static uint64_t freeze_and_count(weir_engine *engine)
+{
+    uint64_t waiting;
+    uint32_t tries = 0;
+    weir__mutex_lock(&engine->registry.lock);
+    do {
+        weir__freeze_engine(engine);
+        waiting = count_waiting(engine);
+    } while (moved(engine) && ++tries < 1000);
+    weir__mutex_unlock(&engine->registry.lock);
+    return waiting;
+}
+
+/* Accepted is what became of it: posts that are refused at this moment are in no sum. */
+static void write_report(weir_engine *engine, uint64_t waiting)
 {
     weir__sums s;
     weir__engine_sums(engine, &s);
     weir_stop_report *report = &engine->stop_report;
     report->struct_size = sizeof(*report);
-    report->accepted =
-        s.attempted - s.refused_full - s.refused_stopping - s.refused_unknown - s.refused_other;
     report->handled = s.handled;
     report->dropped = s.dropped_newest + s.dropped_oldest;
     report->dead = s.dead;
-    report->left = report->accepted - report->handled - report->dropped - report->dead;
-    if (report->left > 0) {
+    report->left = s.left + waiting;
+    report->accepted = report->handled + report->dropped + report->dead + report->left;
+    if (waiting > 0) {
         char left[24];
-        snprintf(left, sizeof(left), "%llu", (unsigned long long)report->left);
+        snprintf(left, sizeof(left), "%llu", (unsigned long long)waiting);
         const weir_log_field field = { "left", left };
         weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, WEIR_TIMEOUT, "engine",
                       "its stop left events unhandled", &field, 1);
@@ -204,10 +248,9 @@ static void answer_stops(weir_engine *engine)
     weir__registry *registry = &engine->registry;
     weir__mutex_lock(&registry->lock);
     for (uint32_t i = 0; i < registry->used && registry->needing > 0; i++) {
-        weir__processor *processor =
-            &weir__load(&registry->chunks[i / WEIR__CHUNK_SLOTS], relaxed)[i % WEIR__CHUNK_SLOTS];
+        weir__processor *processor = weir__registry_slot(registry, i);
         const weir__processor_cold *cold = weir__processor_cold_of(processor);
-        if (weir__load(&processor->id, relaxed) != 0 && cold != NULL && cold->stop != NULL) {
+        if (weir__processor_is_live(processor) && cold != NULL && cold->stop != NULL) {
             weir__stop_expire(engine, cold->stop, WEIR_OK);
         }
     }
@@ -220,41 +263,68 @@ bool weir__shutdown_claim(weir_engine *engine)
     return weir__cas(&engine->stop_done, &none, 1, seq_cst, relaxed);
 }
 
+/* False: the start that was under way has failed, and has stopped everything. */
+static bool begin_stopping(weir_engine *engine, bool *started)
+{
+    weir__mutex_lock(&engine->start_lock); /* a start that is under way ends first */
+    const bool stoppable = weir__engine_phase(engine) < WEIR__STOPPING;
+    if (stoppable) {
+        *started = weir__engine_phase(engine) != WEIR__CREATED;
+        weir__mutex_lock(&engine->registry.lock); /* nothing is added any more */
+        set_phase(engine, WEIR__STOPPING);
+        weir__mutex_unlock(&engine->registry.lock);
+    }
+    weir__mutex_unlock(&engine->start_lock);
+    return stoppable;
+}
+
+/* Until nothing is in flight, every hook has run and every thread can go. */
+static bool drain(weir_engine *engine, weir_ns deadline)
+{
+    if (!wait_for(engine, is_quiet, deadline)) {
+        return false;
+    }
+    set_phase(engine, WEIR__CLOSING);
+    /* Once more: a destroy hook may have posted in between. What it sent counted itself before it
+     * looked at the phase. */
+    if (!wait_for(engine, is_quiet, deadline)) {
+        return false;
+    }
+    end_processors(engine);
+    return wait_for(engine, all_ended, deadline);
+}
+
+static void end_stop(weir_engine *engine)
+{
+    /* [T3] pairs with [T4]: the report. */
+    weir__store(&engine->stop_done, 2, seq_cst);
+    weir__word_wake(&engine->stop_done, INT32_MAX);
+}
+
 void weir__shutdown(weir_engine *engine, weir_ns timeout)
 {
     const weir_ns deadline = weir__deadline(timeout, TIMEOUT_DEFAULT);
-    weir__mutex_lock(&engine->start_lock); /* a start that is under way ends first */
-    if (weir__engine_phase(engine) > WEIR__STOPPING) {
-        weir__mutex_unlock(&engine->start_lock);
-        return; /* it failed, and has stopped everything */
+    uint64_t waiting = 0;
+    bool started;
+    if (!begin_stopping(engine, &started)) {
+        return;
     }
-    const bool started = weir__engine_phase(engine) != WEIR__CREATED;
-    set_phase(engine, WEIR__STOPPING);
-    weir__mutex_unlock(&engine->start_lock);
     weir__room_wake_all(engine);
-    bool drained = started ? wait_for(engine, is_quiet, deadline) : is_quiet(engine);
-    if (drained && started) {
-        set_phase(engine, WEIR__CLOSING);
-        end_processors(engine);
-        drained = wait_for(engine, all_ended, deadline);
-    }
-    if (drained) {
+    if (started && drain(engine, deadline)) {
         set_phase(engine, WEIR__EXITING);
         wake_everyone(engine);
         weir__shutdown_join(engine, WEIR_FOREVER);
     } else {
-        engine->stop_status = WEIR_TIMEOUT;
         weir__add(&engine->attention, 1, seq_cst); /* turns end after the event at hand */
         set_phase(engine, WEIR__ABANDONED);
         wake_everyone(engine);
         weir__shutdown_join(engine, weir__deadline(JOIN_GRACE, 0));
-        weir__freeze_engine(engine);
+        waiting = freeze_and_count(engine);
+        engine->stop_status = started || waiting > 0 ? WEIR_TIMEOUT : WEIR_OK;
     }
     answer_stops(engine);
-    write_report(engine);
-    /* [T3] pairs with [T4]: the report. */
-    weir__store(&engine->stop_done, 2, seq_cst);
-    weir__word_wake(&engine->stop_done, INT32_MAX);
+    write_report(engine, waiting);
+    end_stop(engine);
 }
 
 void weir__shutdown_failed_start(weir_engine *engine)
@@ -263,8 +333,10 @@ void weir__shutdown_failed_start(weir_engine *engine)
     set_phase(engine, WEIR__EXITING);
     wake_everyone(engine);
     weir__shutdown_join(engine, WEIR_FOREVER);
+    weir__mutex_lock(&engine->registry.lock);
+    const uint64_t waiting = count_waiting(engine);
+    weir__mutex_unlock(&engine->registry.lock);
     weir__bury_all(engine);
-    write_report(engine);
-    weir__store(&engine->stop_done, 2, seq_cst);
-    weir__word_wake(&engine->stop_done, INT32_MAX);
+    write_report(engine, waiting);
+    end_stop(engine);
 }

@@ -51,6 +51,15 @@ void weir__stop_release(weir_engine *engine, weir__stop *stop)
     }
 }
 
+static void add_report(weir_stop_report *to, const weir_stop_report *from)
+{
+    to->accepted += from->accepted;
+    to->handled += from->handled;
+    to->dropped += from->dropped;
+    to->dead += from->dead;
+    to->left += from->left;
+}
+
 void weir__stop_answer(weir__stop *stop, weir_status status)
 {
     if (weir__load(&stop->done, relaxed) != 0) {
@@ -59,12 +68,7 @@ void weir__stop_answer(weir__stop *stop, weir_status status)
     weir_stop_report *report = &stop->report;
     stop->status = report->left > 0 ? WEIR_TIMEOUT : status;
     if (stop->above != NULL && weir__load(&stop->above->done, relaxed) == 0) {
-        weir_stop_report *above = &stop->above->report;
-        above->accepted += report->accepted;
-        above->handled += report->handled;
-        above->dropped += report->dropped;
-        above->dead += report->dead;
-        above->left += report->left;
+        add_report(&stop->above->report, report);
     }
     /* [T1] pairs with [T2]: the answer. */
     weir__store(&stop->done, 1, release);
@@ -96,24 +100,17 @@ void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t
 
 bool weir__stop_close(weir_engine *engine, weir__processor *processor)
 {
-    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
     if (cold == NULL || !cold->ending || cold->first_child != NULL) {
         return false;
     }
     if (cold->end_waits) {
+        cold->end_waits = false;
         return true; /* closed before, and put aside until now */
     }
-    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
-    if (cold->stop != NULL && weir__mailbox_count(word) > 0) {
-        char name[96];
-        char component[112];
-        char waiting[16];
-        weir__processor_text(processor, name, sizeof(name));
-        snprintf(component, sizeof(component), "processor %s", name);
-        snprintf(waiting, sizeof(waiting), "%u", weir__mailbox_count(word));
-        const weir_log_field field = { "waiting", waiting };
-        weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_OK, component,
-                      "stopping: events wait and are handled first", &field, 1);
+    if (cold->stop != NULL) {
+        const uint64_t word = weir__load(&processor->mailbox.word, acquire);
+        cold->stop->waiting = weir__mailbox_count(word);
     }
     return weir__room_close(engine, processor);
 }
@@ -151,37 +148,60 @@ static weir__stop *new_stop(weir_engine *engine, const weir__processor *processo
     return stop;
 }
 
-/* One stop for this processor, if it has none. */
-static weir__stop *stop_of(weir_engine *engine, weir__processor *processor, weir_ns deadline)
+/* A record for every member that has none; none at all if one cannot be had. */
+static weir_status make_records(weir_engine *engine, weir__processor *root, weir_ns deadline)
 {
-    weir__processor_cold *cold = weir__processor_cold_make(engine, processor);
-    if (cold == NULL) {
-        return NULL;
-    }
-    if (cold->stop == NULL) {
-        cold->stop = new_stop(engine, processor, deadline);
-        if (cold->stop != NULL) {
-            weir__processor_needs_final(engine, processor);
+    weir__processor *p = deepest(root);
+    for (; p != NULL; p = next_to_end(p, root)) {
+        weir__processor_cold *cold = weir__processor_cold_make(engine, p);
+        if (cold == NULL) {
+            break;
+        }
+        if (cold->stop == NULL) {
+            cold->stop_made = new_stop(engine, p, deadline);
+            if (cold->stop_made == NULL) {
+                break;
+            }
         }
     }
-    return cold->stop;
+    if (p == NULL) {
+        return WEIR_OK;
+    }
+    for (weir__processor *q = deepest(root); q != p; q = next_to_end(q, root)) {
+        weir__processor_cold *cold = weir__processor_cold_of(q);
+        weir__release(&engine->allocator, cold->stop_made, sizeof(*cold->stop_made));
+        cold->stop_made = NULL;
+    }
+    return WEIR_E_NOMEM;
 }
 
-/* Every member below gets a stop, which adds itself to the one above when it is answered. */
+/* Every member gets a stop; those below add themselves to the one above when they are answered. */
 static weir_status prepare_family(weir_engine *engine, weir__processor *root, weir_ns deadline)
 {
-    weir__stop *top = stop_of(engine, root, deadline);
-    for (weir__processor *p = deepest(root); p != root && top != NULL; p = next_to_end(p, root)) {
-        weir__stop *stop = stop_of(engine, p, deadline);
-        if (stop == NULL) {
-            return WEIR_E_NOMEM;
+    if (make_records(engine, root, deadline) != WEIR_OK) {
+        return WEIR_E_NOMEM;
+    }
+    weir__processor_cold *top = weir__processor_cold_of(root);
+    top->stop = top->stop_made;
+    top->stop_made = NULL;
+    weir__processor_needs_final(engine, root);
+    for (weir__processor *p = deepest(root); p != root; p = next_to_end(p, root)) {
+        weir__processor_cold *cold = weir__processor_cold_of(p);
+        if (cold->stop == NULL) {
+            cold->stop = cold->stop_made;
+            cold->stop_made = NULL;
+            weir__processor_needs_final(engine, p);
         }
-        if (stop->above == NULL) {
-            stop->above = top;
-            top->references++;
+        if (weir__load(&cold->stop->done, relaxed) != 0) {
+            if (cold->stop->above == NULL) {
+                add_report(&top->stop->report, &cold->stop->report); /* answered before */
+            }
+        } else if (cold->stop->above == NULL) {
+            cold->stop->above = top->stop;
+            top->stop->references++;
         }
     }
-    return top != NULL ? WEIR_OK : WEIR_E_NOMEM;
+    return WEIR_OK;
 }
 
 /* Leaves close at once; the others when their last child has ended. A pushed processor belongs to
@@ -216,12 +236,13 @@ static void freeze_family(weir_engine *engine, weir__processor *root, weir_statu
 {
     for (weir__processor *p = deepest(root); p != NULL; p = next_to_end(p, root)) {
         weir__processor_cold *cold = weir__processor_cold_of(p);
+        const bool push = weir__room_close(engine, p); /* first: nothing is accepted any more */
         if (weir__load(&cold->frozen, relaxed) == 0) {
             const uint32_t left = weir__freeze_processor(engine, p);
             weir__stop_add(cold->stop, p, left);
         }
         weir__stop_answer(cold->stop, status);
-        if (weir__room_close(engine, p)) {
+        if (push) {
             if (unqueued != NULL) {
                 p->ready_next = NULL;
                 *unqueued = p;
@@ -240,19 +261,9 @@ static void expire(weir_engine *engine, weir__stop *stop, weir_status status,
     if (weir__load(&stop->done, relaxed) != 0 || root == NULL) {
         return; /* answered, or about to be: unregistering answers */
     }
+    weir__processor_text(root, stop->name, sizeof(stop->name));
     freeze_family(engine, root, status, unqueued);
-    if (stop->status != WEIR_TIMEOUT) {
-        return;
-    }
-    char name[96];
-    char component[112];
-    char left[24];
-    weir__processor_text(root, name, sizeof(name));
-    snprintf(component, sizeof(component), "processor %s", name);
-    snprintf(left, sizeof(left), "%llu", (unsigned long long)stop->report.left);
-    const weir_log_field field = { "left", left };
-    weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, WEIR_TIMEOUT, component,
-                  "its stop ran out of time; what is left is not handled", &field, 1);
+    stop->expired = stop->status == WEIR_TIMEOUT;
 }
 
 void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status)
@@ -260,10 +271,32 @@ void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status
     expire(engine, stop, status, NULL);
 }
 
+void weir__stop_say(weir_engine *engine, weir__stop *stop)
+{
+    char component[128];
+    char number[24];
+    snprintf(component, sizeof(component), "processor %s", stop->name);
+    if (stop->waiting > 0) {
+        snprintf(number, sizeof(number), "%u", stop->waiting);
+        const weir_log_field field = { "waiting", number };
+        weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_OK, component,
+                      "stopping: events wait and are handled first", &field, 1);
+        stop->waiting = 0;
+    }
+    if (stop->expired) {
+        snprintf(number, sizeof(number), "%llu", (unsigned long long)stop->report.left);
+        const weir_log_field field = { "left", number };
+        weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, WEIR_TIMEOUT, component,
+                      "its stop ran out of time; what is left is not handled", &field, 1);
+        stop->expired = false;
+    }
+}
+
 /* Ends what nobody else will, children first. Not with the lock held. */
 static void end_unqueued(weir_engine *engine, weir__processor *first)
 {
     weir__context *context = first != NULL ? weir__context_find(engine) : NULL;
+    weir__context_handler_begin(); /* hooks run */
     while (first != NULL && context != NULL) {
         weir__processor *next = first->ready_next;
         if (!weir__life_waits_for_children(context, first)) {
@@ -271,6 +304,7 @@ static void end_unqueued(weir_engine *engine, weir__processor *first)
         }
         first = next;
     }
+    weir__context_handler_end();
 }
 
 /* registry.lock held. *out is referenced for the caller; *unqueued is to be ended by it. */
@@ -297,6 +331,7 @@ static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns tim
         }
     }
     *out = weir__processor_cold_of(processor)->stop;
+    weir__processor_text(processor, (*out)->name, sizeof((*out)->name));
     (*out)->references++;
     if (!served) {
         expire(engine, *out, WEIR_OK, unqueued); /* nobody is there to drain it */
@@ -322,12 +357,19 @@ weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, w
     if (stop == NULL) {
         return status;
     }
+    if (status == WEIR_OK) { /* the one that began it */
+        weir__stop_say(engine, stop);
+    }
     /* [T2] pairs with [T1]. Ends at the deadline at the latest: expiring answers. */
     while (weir__load(&stop->done, acquire) == 0) {
         if (!weir__wait_until(&stop->done, 0, stop->deadline)) {
             weir__mutex_lock(&engine->registry.lock);
+            const bool mine = weir__load(&stop->done, relaxed) == 0;
             weir__stop_expire(engine, stop, WEIR_TIMEOUT);
             weir__mutex_unlock(&engine->registry.lock);
+            if (mine) {
+                weir__stop_say(engine, stop);
+            }
         }
     }
     weir__mutex_lock(&engine->registry.lock);

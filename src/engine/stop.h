@@ -21,6 +21,9 @@ typedef struct weir__stop {
     struct weir__stop *above; /* the parent's stop, which sums ours up */
     weir_processor processor;
     struct weir__stop *keeper_next; /* of the keeper's list */
+    char name[96];                  /* of the processor, for the log */
+    uint32_t waiting;               /* events that waited when it closed; to be said */
+    bool expired;                   /* its time ran out; to be said */
 } weir__stop;
 
 /* registry.lock held. Fixes the answer of a stop that has not been answered yet, and wakes. */
@@ -30,6 +33,10 @@ void weir__stop_release(weir_engine *engine, weir__stop *stop);
 /* registry.lock held. The time is over, or nobody is there to drain: freezes what is left of the
  * family. `status` is the answer if nothing is left; else it is TIMEOUT. */
 void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status);
+
+/* Not with the lock held: a log hook runs. Says what there is to say about the stop, once; by the
+ * one that began it or let it expire. */
+void weir__stop_say(weir_engine *engine, weir__stop *stop);
 
 /* registry.lock held. Adds what became of one processor's events. */
 void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t left);

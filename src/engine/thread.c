@@ -72,7 +72,7 @@ void weir__thread_free(weir__thread *thread)
         weir__doorbell_close(thread->doorbell);
     }
     weir__release(allocator, thread->servings, thread->serving_count * sizeof(weir__serving));
-    weir__release(allocator, thread->cores, thread->options.core_count * sizeof(int32_t));
+    weir__release(allocator, thread->cores, thread->core_total * sizeof(int32_t));
     weir__release_text(allocator, thread->name);
     weir__release(allocator, thread, sizeof(*thread));
 }
@@ -102,10 +102,10 @@ static weir_status copy_options(weir__thread *thread, const weir_thread_options 
     if (options->core_count > 0) {
         thread->cores = weir__allocate(allocator, options->core_count * sizeof(int32_t));
         if (thread->cores == NULL) {
-            thread->options.core_count = 0;
             return weir__error_memory(error, "weir_thread_add");
         }
         memcpy(thread->cores, options->cores, options->core_count * sizeof(int32_t));
+        thread->core_total = options->core_count;
     }
     if (options->external) {
         thread->doorbell = weir__doorbell_open();
@@ -222,10 +222,30 @@ void weir__thread_withdraw(weir__thread *thread)
     if (weir__load(&thread->state, acquire) != WEIR__THREAD_NEW && !thread->options.external) {
         weir__store(&thread->leave, 1, seq_cst);
         weir__thread_wake(thread);
-        weir__os_thread_join(&thread->os);
+        if (weir__load(&thread->state, acquire) != WEIR__THREAD_JOINED) {
+            weir__os_thread_join(&thread->os);
+        }
     }
     serve_no_more(thread);
     weir__store(&thread->state, WEIR__THREAD_JOINED, release);
+}
+
+void weir__thread_retire(weir__thread *thread)
+{
+    weir_engine *engine = thread->engine;
+    weir__store(&thread->leave, 1, seq_cst);
+    weir__thread_wake(thread);
+    for (;;) {
+        const uint32_t seen = weir__load(&engine->threads_out, seq_cst);
+        const uint32_t state = weir__load(&thread->state, acquire);
+        if (thread->options.external || state == WEIR__THREAD_NEW || state >= WEIR__THREAD_LEFT) {
+            break;
+        }
+        weir__word_wait(&engine->threads_out, seen, WEIR_FOREVER);
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    weir__thread_withdraw(thread);
+    weir__mutex_unlock(&engine->registry.lock);
 }
 
 /* ---- running ---- */
@@ -265,7 +285,7 @@ static bool settle_in(weir__thread *thread)
         weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_E_SYSTEM, component,
                       "the system refused its priority", &field, 1);
     }
-    if (!weir__context_attach(&thread->context)) {
+    if (!weir__context_attach(&thread->context, &thread->seat)) {
         weir__error_memory(&thread->start_error, component);
         return false;
     }
@@ -288,9 +308,14 @@ static void run(void *argument)
     const bool settled = settle_in(thread);
     report(thread, settled ? WEIR__THREAD_READY : WEIR__THREAD_FAILED);
     if (settled) {
-        while (weir__engine_phase(engine) == WEIR__CREATED &&
-               weir__load(&thread->leave, acquire) == 0) {
-            weir__word_wait(&engine->phase, WEIR__CREATED, WEIR_FOREVER);
+        /* The word is cleared before the conditions that it guards. */
+        for (;;) {
+            weir__store(&thread->wake, 0, seq_cst);
+            if (weir__load(&engine->phase, seq_cst) != WEIR__CREATED ||
+                weir__load(&thread->leave, seq_cst) != 0) {
+                break;
+            }
+            weir__word_wait(&thread->wake, 0, WEIR_FOREVER);
         }
         weir__context_handler_begin(); /* whatever runs here is a handler or a hook */
         weir__duty_run(thread);
@@ -406,9 +431,7 @@ weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *opti
         status = weir__thread_await(thread, error);
     }
     if (status != WEIR_OK && thread != NULL) {
-        weir__mutex_lock(&engine->registry.lock);
-        weir__thread_withdraw(thread);
-        weir__mutex_unlock(&engine->registry.lock);
+        weir__thread_retire(thread);
     }
     return status == WEIR_OK ? (weir_thread){ thread->id } : none;
 }

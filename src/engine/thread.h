@@ -47,7 +47,10 @@ typedef struct weir__thread {
     uint32_t next_place;  /* round-robin: where the next round begins */
     uint32_t events_left; /* external: how many more events this run_once may handle */
     bool searching;
-    bool woken; /* since the last work: the next work found counts for wakeups_found */
+    bool holding_lock; /* of a dispatcher */
+    uint32_t again;    /* rounds that met a held lock, but not only held ones */
+    uint32_t gaps;     /* turns in a row that found an event claimed and not there */
+    bool woken;        /* since the last work: the next work found counts for wakeups_found */
     weir__idle idle;
     weir__backoff backoff;
     weir__service *services;
@@ -58,11 +61,14 @@ typedef struct weir__thread {
     /* Control. */
     char *name;
     weir_thread_options options; /* its strings and arrays are copies */
-    int32_t *cores;
+    int32_t *cores; /* core_total of them; options.core_count is 0 if they could not be had */
+    uint32_t core_total;
     weir__os_thread os;
     weir__atomic_u32 system_id;
     weir__atomic_u32 state; /* weir__thread_state */
     weir_error start_error; /* written by the thread before it reports */
+
+    weir__attachment seat;
 
     /* External ones. */
     weir__atomic_u32 turning; /* somebody is inside run_once */
@@ -83,8 +89,10 @@ typedef enum weir__thread_state {
 weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options *options,
                                   weir_error *error);
 void weir__thread_free(weir__thread *thread);
-/* Takes back a thread that was just created and never started. registry.lock held. */
+/* Takes back a thread that no processor can be on. registry.lock held. */
 void weir__thread_withdraw(weir__thread *thread);
+/* Takes back a thread that may be in a handler: waits for it. Not with the lock held. */
+void weir__thread_retire(weir__thread *thread);
 
 /* Starts the OS thread (external: nothing). */
 weir_status weir__thread_start(weir__thread *thread, weir_error *error);

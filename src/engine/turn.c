@@ -136,6 +136,15 @@ static bool discard_all(weir_turn *turn, progress *at, bool dead)
     return true;
 }
 
+/* Gives places back, and tells those who wait for room. */
+static void credit(weir_turn *turn, progress *at)
+{
+    weir__processor *processor = turn->processor;
+    const uint64_t word = weir__mailbox_credit(&processor->mailbox, at->uncredited);
+    at->uncredited = 0;
+    weir__room_appeared(turn->context, processor, word);
+}
+
 /* Closed, and about to be unregistered: drains by discarding what a freeze or a failed init left,
  * gives the last envelope back, ends. */
 static weir__turn_end finish(weir_turn *turn, progress *at)
@@ -150,19 +159,13 @@ static weir__turn_end finish(weir_turn *turn, progress *at)
     if (weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)) {
         weir__envelope_put(turn->context, spent);
     }
+    if (at->uncredited > 0) {
+        credit(turn, at); /* it may come back: what was taken is gone from the count */
+    }
     if (!weir__life_waits_for_children(turn->context, processor)) {
         weir__life_end(turn->context, processor);
     }
     return WEIR__TURN_OVER;
-}
-
-/* Gives places back, and tells those who wait for room. */
-static void credit(weir_turn *turn, progress *at)
-{
-    weir__processor *processor = turn->processor;
-    const uint64_t word = weir__mailbox_credit(&processor->mailbox, at->uncredited);
-    at->uncredited = 0;
-    weir__room_appeared(turn->context, processor, word);
 }
 
 /* Nothing is left to take. True: the turn is over. False: something came meanwhile. */
@@ -235,6 +238,7 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
     turn.context = &thread->context;
     turn.processor = processor;
     turn.self.id = weir__load(&processor->id, relaxed);
+    processor->last_thread = (uint16_t)thread->index;
     turn.flow = 0;
     turn.now = 0;
     turn.ahead = 0;

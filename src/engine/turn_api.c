@@ -40,13 +40,22 @@ weir_status weir_engine_post(weir_engine *engine, weir_processor to, const weir_
     return weir__likely(outside(engine, &by)) ? weir__post(&by, to, event) : why_not(engine);
 }
 
+/* A commit that cannot even be tried drops the payload like any other. */
+static void give_up(const weir_event *event)
+{
+    if (event != NULL && event->block != NULL) {
+        if (event->type != NULL) {
+            weir__block_note_drop(event->block, event->type, event->data);
+        }
+        weir_block_release(event->block);
+    }
+}
+
 weir_status weir_engine_commit(weir_engine *engine, weir_processor to, const weir_event *event)
 {
     weir__posting by;
     if (!outside(engine, &by)) {
-        if (event != NULL && event->block != NULL) {
-            weir_block_release(event->block);
-        }
+        give_up(event);
         return why_not(engine);
     }
     return weir__post_commit(&by, to, event);
@@ -122,6 +131,7 @@ weir_status weir_turn_post(weir_turn *turn, weir_processor to, const weir_event 
 weir_status weir_turn_commit(weir_turn *turn, weir_processor to, const weir_event *event)
 {
     if (turn == NULL) {
+        give_up(event);
         return WEIR_E_INVALID;
     }
     const weir__posting by = inside(turn);

@@ -172,7 +172,13 @@ void weir__log_say(weir__log *log, weir__log_gate *gate, weir_log_level level, w
         .fields = fields,
         .field_count = fields != NULL ? field_count : 0,
     };
+    if (log->begin != NULL) {
+        log->begin();
+    }
     weir__mutex_lock(&log->lock);
     log->hook(log->context, &entry);
     weir__mutex_unlock(&log->lock);
+    if (log->end != NULL) {
+        log->end();
+    }
 }

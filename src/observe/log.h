@@ -17,6 +17,8 @@ typedef struct weir__log {
     weir_log_hook hook;
     void *context;
     const char *engine_name;
+    void (*begin)(void); /* around the hook: what it calls must not wait */
+    void (*end)(void);
 } weir__log;
 
 /* Lets one entry a second through. Zeroed is open. */

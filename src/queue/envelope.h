@@ -16,6 +16,7 @@ enum {
     WEIR__ENVELOPE_BLOCK = 1u << 16,  /* payload is {block, data} instead of bytes */
     WEIR__ENVELOPE_WIDE = 1u << 17,   /* it is a weir__envelope_wide, from the other pool */
     WEIR__ENVELOPE_SIGNAL = 1u << 18, /* belongs to a weir_signal: goes back there */
+    WEIR__ENVELOPE_OWED = 1u << 19,   /* promised to its receiver: never evicted */
 };
 
 typedef struct weir__envelope {

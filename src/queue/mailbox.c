@@ -93,6 +93,19 @@ void weir__mailbox_unreserve(weir__mailbox *mailbox)
     WEIR_ASSERT(weir__mailbox_owed(word) > 0);
 }
 
+/* Head lock held. */
+static weir__pop pop(weir__mailbox *mailbox, weir__envelope_wide *out, weir__envelope **spent)
+{
+    weir__cursor cursor = weir__mailbox_cursor(mailbox);
+    weir__envelope *event = weir__mailbox_take(mailbox, &cursor, spent);
+    if (event == NULL) {
+        return WEIR__POP_NONE;
+    }
+    weir__envelope_copy(out, event);
+    weir__mailbox_keep(mailbox, cursor);
+    return WEIR__POP_EVENT;
+}
+
 weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__envelope_wide *out,
                             weir__envelope **spent)
 {
@@ -101,12 +114,40 @@ weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__envelope_wide *out,
     if (!weir__trylock_take(&mailbox->head_lock)) {
         return WEIR__POP_BUSY;
     }
-    weir__cursor cursor = weir__mailbox_cursor(mailbox);
-    weir__envelope *event = weir__mailbox_take(mailbox, &cursor, spent);
-    if (event != NULL) {
-        weir__envelope_copy(out, event);
-        weir__mailbox_keep(mailbox, cursor);
+    const weir__pop result = pop(mailbox, out, spent);
+    weir__trylock_release(&mailbox->head_lock);
+    return result;
+}
+
+weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__atomic_u64 *evicted,
+                              weir__envelope_wide *out, weir__envelope **spent)
+{
+    WEIR_ASSERT(mailbox->evicting);
+    *spent = NULL;
+    if (!weir__trylock_take(&mailbox->head_lock)) {
+        return WEIR__POP_BUSY;
+    }
+    const uint64_t word = weir__load(&mailbox->word, acquire);
+    const bool full = weir__mailbox_count(word) + weir__mailbox_owed(word) >= mailbox->limit;
+    weir__pop result = WEIR__POP_NONE;
+    if (full && (word & WEIR__MAILBOX_CLOSED) == 0 && weir__mailbox_count(word) > 0) {
+        result = pop(mailbox, out, spent);
+    }
+    if (result == WEIR__POP_EVENT && (out->envelope.flags & WEIR__ENVELOPE_OWED) == 0) {
+        weir__add(evicted, 1, acq_rel);
+        weir__add(&mailbox->word, WEIR__MAILBOX_TICKET_ONE, acq_rel);
     }
     weir__trylock_release(&mailbox->head_lock);
-    return event != NULL ? WEIR__POP_EVENT : WEIR__POP_NONE;
+    return result;
+}
+
+void weir__mailbox_settle_evictions(weir__mailbox *mailbox)
+{
+    if (mailbox->evicting) {
+        /* Ends: holders only copy one envelope. */
+        while (!weir__trylock_take(&mailbox->head_lock)) {
+            weir__yield();
+        }
+        weir__trylock_release(&mailbox->head_lock);
+    }
 }

@@ -195,7 +195,7 @@ static inline bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uin
 static inline bool weir__mailbox_close(weir__mailbox *mailbox)
 {
     const uint64_t word =
-        weir__or(&mailbox->word, WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY, acq_rel);
+        weir__or(&mailbox->word, WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY, seq_cst);
     return (word & WEIR__MAILBOX_READY) == 0;
 }
 
@@ -219,10 +219,16 @@ typedef enum weir__pop { WEIR__POP_EVENT, WEIR__POP_NONE, WEIR__POP_BUSY } weir_
 weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__envelope_wide *out,
                             weir__envelope **spent);
 
-/* A poster that popped the oldest event uses its place for a new one: one accepted more. */
-static inline void weir__mailbox_replace(weir__mailbox *mailbox)
-{
-    weir__add(&mailbox->word, WEIR__MAILBOX_TICKET_ONE, acq_rel);
-}
+/*
+ * A poster that was refused. If the mailbox is (still) full and open, the oldest event is popped,
+ * its place is the poster's, and both the ticket and `evicted` go up, all in one piece as far as a
+ * freeze can tell. NONE: it is not full, or nothing is published; claim again. An owed event is
+ * handed out too, uncounted: the poster must hang it in again.
+ */
+weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__atomic_u64 *evicted,
+                              weir__envelope_wide *out, weir__envelope **spent);
+
+/* After a close: whoever was in the middle of an eviction has finished, and none begins. */
+void weir__mailbox_settle_evictions(weir__mailbox *mailbox);
 
 #endif /* WEIR_QUEUE_MAILBOX_H */

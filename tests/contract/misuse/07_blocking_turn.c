@@ -1,0 +1,10 @@
+/* no blocking form takes a turn. SPDX-License-Identifier: Apache-2.0 */
+#include "prelude.h"
+
+weir_status use(weir_engine *engine, weir_turn *turn, const weir_event *event, weir_processor to,
+                weir_thread thread, weir_error *error)
+{
+    ALL_USED;
+    weir_processor_stop(turn, to, 0, NULL);
+    return WEIR_OK;
+}

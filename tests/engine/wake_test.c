@@ -1,0 +1,228 @@
+/*
+ * wake_test.c - who is woken by a post, and who is not. SPEC: S-07, S-11, P-4.
+ *
+ * The engine's counters (signals, wakeups) are compared with what the system saw: a parked thread
+ * that is not woken has no context switch.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine_support.h"
+
+enum { THREADS = 4, POSTS = 1000 };
+
+typedef struct house {
+    weir_engine *engine;
+    weir_thread threads[THREADS];
+    pid_t tids[THREADS];
+} house;
+
+static void house_open(house *h)
+{
+    h->engine = engine_quiet();
+    engine_add_threads(h->engine, "", THREADS, WEIR_IDLE_PARK, h->threads);
+}
+
+static void house_start(house *h)
+{
+    engine_start(h->engine);
+    engine_thread_ids(h->engine, h->threads, THREADS, h->tids);
+    assert_true(tasks_settle(h->tids, THREADS, 5 * WEIR_MS));
+}
+
+static uint64_t switches_of_all(const house *h)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < THREADS; i++) {
+        sum += task_switches(h->tids[i]);
+    }
+    return sum;
+}
+
+static void a_thousand_posts_to_a_busy_processor_cause_no_wake_up(void **unused)
+{
+    (void)unused;
+    static house h;
+    static blocker b;
+    blocker_init(&b);
+    house_open(&h);
+    const weir_processor p =
+        engine_add(h.engine, WEIR_PROCESSOR(.handler = block_until_let_go, .argument = &b));
+    house_start(&h);
+    assert_int_equal(WEIR_OK, weir_engine_post(h.engine, p, WEIR_EVENT(mark, 0)));
+    assert_true(sem_wait_seconds(&b.entered, WAIT_SECONDS));
+    assert_true(tasks_settle(h.tids, THREADS, 50 * WEIR_MS)); /* one in the handler, three parked */
+
+    const weir_dispatcher_counters before = dispatcher_counters(h.engine, "");
+    const uint64_t switches = switches_of_all(&h);
+    for (int i = 0; i < POSTS; i++) {
+        assert_int_equal(WEIR_OK, weir_engine_post(h.engine, p, WEIR_EVENT(mark, 0)));
+    }
+    const weir_event *const event = WEIR_EVENT(mark, 0);
+    const weir_event *const batch[3] = { event, event, event };
+    assert_int_equal(3, weir_engine_post_batch(h.engine, &p, 1, batch, 3, NULL));
+    assert_true(tasks_settle(h.tids, THREADS, 5 * WEIR_MS)); /* nobody is on the way either */
+    const weir_dispatcher_counters after = dispatcher_counters(h.engine, "");
+    assert_int_equal(before.signals, after.signals);
+    assert_int_equal(before.wakeups, after.wakeups);
+    assert_int_equal(before.turns, after.turns);
+    assert_int_equal(switches, switches_of_all(&h));
+    gate_open(&b.leave);
+    engine_finish(h.engine, POSTS + 4);
+}
+
+/* Ready is enough: the only thread that could run it is inside another handler. */
+static void posts_to_a_processor_that_is_ready_already_cause_no_wake_up(void **unused)
+{
+    (void)unused;
+    static house h;
+    static blocker holders[THREADS];
+    house_open(&h);
+    for (size_t i = 0; i < THREADS; i++) {
+        blocker_init(&holders[i]);
+    }
+    weir_processor hold[THREADS];
+    for (size_t i = 0; i < THREADS; i++) {
+        hold[i] = engine_add(
+            h.engine, WEIR_PROCESSOR(.handler = block_until_let_go, .argument = &holders[i]));
+    }
+    const weir_processor p = engine_add(h.engine, WEIR_PROCESSOR(.handler = ignore_event));
+    house_start(&h);
+    for (size_t i = 0; i < THREADS; i++) {
+        assert_int_equal(WEIR_OK, weir_engine_post(h.engine, hold[i], WEIR_EVENT(mark, 0)));
+        assert_true(sem_wait_seconds(&holders[i].entered, WAIT_SECONDS));
+    }
+    assert_int_equal(WEIR_OK, weir_engine_post(h.engine, p, WEIR_EVENT(mark, 0)));
+    assert_true(tasks_settle(h.tids, THREADS, 50 * WEIR_MS));
+    const weir_dispatcher_counters before = dispatcher_counters(h.engine, "");
+    assert_int_equal(1, before.ready);
+    for (int i = 0; i < POSTS; i++) {
+        assert_int_equal(WEIR_OK, weir_engine_post(h.engine, p, WEIR_EVENT(mark, 0)));
+    }
+    const weir_dispatcher_counters after = dispatcher_counters(h.engine, "");
+    assert_int_equal(before.signals, after.signals);
+    assert_int_equal(1, after.ready);
+    for (size_t i = 0; i < THREADS; i++) {
+        gate_open(&holders[i].leave);
+    }
+    engine_finish(h.engine, POSTS + 1 + THREADS);
+}
+
+static void a_post_to_an_idle_processor_wakes_at_most_one_parked_thread(void **unused)
+{
+    (void)unused;
+    enum { ROUNDS = 50 };
+    static house h;
+    static ledger book;
+    static collector c;
+    house_open(&h);
+    c = (collector){ .book = &book };
+    const weir_processor p =
+        engine_add(h.engine, WEIR_PROCESSOR(.handler = collect, .argument = &c));
+    house_start(&h);
+    for (int round = 0; round < ROUNDS; round++) {
+        const weir_dispatcher_counters before = dispatcher_counters(h.engine, "");
+        uint64_t switches[THREADS];
+        for (size_t i = 0; i < THREADS; i++) {
+            switches[i] = task_switches(h.tids[i]);
+        }
+        ledger_open(&book, 1);
+        assert_int_equal(WEIR_OK, weir_engine_post(h.engine, p, WEIR_EVENT(mark, 0)));
+        assert_true(goal_wait(&book.done));
+        assert_true(tasks_settle(h.tids, THREADS, 1 * WEIR_MS));
+        ledger_check(&book);
+        ledger_close(&book);
+        const weir_dispatcher_counters after = dispatcher_counters(h.engine, "");
+        size_t woken = 0;
+        for (size_t i = 0; i < THREADS; i++) {
+            woken += task_switches(h.tids[i]) != switches[i];
+        }
+        assert_int_equal(1, woken);
+        assert_int_equal(1, after.signals - before.signals);
+        assert_int_equal(1, after.wakeups - before.wakeups);
+        assert_int_equal(1, after.wakeups_found - before.wakeups_found);
+    }
+    engine_finish(h.engine, ROUNDS);
+}
+
+/* The handlers wait, so that whoever was woken is still there when the signals are counted. */
+static void a_batch_wakes_at_most_one_thread_a_target_and_no_more_than_are_parked(void **unused)
+{
+    (void)unused;
+    enum { TARGETS = 8, COUNT = 64, ROUNDS = 3 * TARGETS };
+    static house h;
+    static blocker b;
+    const weir_event *list[COUNT];
+    weir_processor to[COUNT], targets[TARGETS];
+    blocker_init(&b);
+    house_open(&h);
+    for (size_t i = 0; i < TARGETS; i++) {
+        targets[i] =
+            engine_add(h.engine, WEIR_PROCESSOR(.handler = block_until_let_go, .argument = &b));
+    }
+    const weir_event *const event = WEIR_EVENT(mark, 0);
+    for (size_t i = 0; i < COUNT; i++) {
+        list[i] = event;
+    }
+    house_start(&h);
+    for (size_t round = 0; round < ROUNDS; round++) { /* to one target, to two, ... to all */
+        const size_t spread = 1 + round % TARGETS;
+        const size_t most = spread < THREADS ? spread : THREADS;
+        for (size_t i = 0; i < COUNT; i++) {
+            to[i] = targets[i % spread];
+        }
+        blocker_init(&b);
+        const weir_dispatcher_counters before = dispatcher_counters(h.engine, "");
+        assert_int_equal(COUNT, weir_engine_post_batch(h.engine, to, COUNT, list, COUNT, NULL));
+        for (size_t i = 0; i < most; i++) { /* and all who can work do */
+            assert_true(sem_wait_seconds(&b.entered, WAIT_SECONDS));
+        }
+        assert_true(tasks_settle(h.tids, THREADS, 1 * WEIR_MS));
+        const uint64_t signals = dispatcher_counters(h.engine, "").signals - before.signals;
+        assert_true(signals >= 1);
+        assert_true(signals <= most);
+        gate_open(&b.leave);
+        const int64_t end = now_ns() + WAIT_SECONDS * WEIR_S;
+        while (atomic_load(&b.handled) < COUNT && now_ns() < end) {
+            (void)sched_yield();
+        }
+        assert_true(tasks_settle(h.tids, THREADS, 1 * WEIR_MS)); /* parked again */
+    }
+    engine_finish(h.engine, ROUNDS * COUNT);
+}
+
+/* P-4, the plain way: one event, then silence; many times, also to a thread on its way to bed. */
+static void an_event_is_handled_although_no_other_one_ever_comes(void **unused)
+{
+    (void)unused;
+    const uint64_t rounds = test_scaled(20000, 4);
+    static house h;
+    static ledger book;
+    static collector c;
+    uint64_t random = test_seed();
+    house_open(&h);
+    ledger_open(&book, 1);
+    c = (collector){ .book = &book };
+    const weir_processor p =
+        engine_add(h.engine, WEIR_PROCESSOR(.handler = collect, .argument = &c));
+    house_start(&h);
+    for (uint64_t i = 0; i < rounds; i++) {
+        busy_for_ns((int64_t)(test_random(&random) % 20000)); /* where its going to sleep is met */
+        atomic_store(&book.done.count, 0);
+        assert_int_equal(WEIR_OK, weir_engine_post(h.engine, p, WEIR_EVENT(mark, 0)));
+        assert_true(goal_wait(&book.done));
+    }
+    engine_finish(h.engine, rounds);
+    ledger_close(&book);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_thousand_posts_to_a_busy_processor_cause_no_wake_up),
+        cmocka_unit_test(posts_to_a_processor_that_is_ready_already_cause_no_wake_up),
+        cmocka_unit_test(a_post_to_an_idle_processor_wakes_at_most_one_parked_thread),
+        cmocka_unit_test(a_batch_wakes_at_most_one_thread_a_target_and_no_more_than_are_parked),
+        cmocka_unit_test(an_event_is_handled_although_no_other_one_ever_comes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
