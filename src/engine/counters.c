@@ -80,7 +80,7 @@ weir_status weir_processor_counters(weir_engine *engine, weir_processor processo
     c.handled = weir__cell_read(&p->handled);
     c.dead = weir__cell_read(&p->dead);
     if (cold != NULL) {
-        c.dropped_newest = weir__load(&cold->dropped_newest, relaxed);
+        c.dropped_newest = weir__processor_dropped_newest(cold);
         c.dropped_oldest = weir__load(&cold->dropped_oldest, relaxed);
         c.left = weir__cell_read(&cold->left);
     }

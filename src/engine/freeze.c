@@ -60,9 +60,10 @@ uint32_t weir__freeze_processor(weir_engine *engine, weir__processor *processor)
     weir__store(&cold->frozen_handled, weir__cell_read(&processor->handled), relaxed);
     weir__store(&cold->frozen_dead, weir__cell_read(&processor->dead), relaxed);
     weir__store(&cold->frozen, 1, release);
+    /* What the owner may have thrown away since it saw FREEZE is left, too. */
     const uint64_t done = weir__load(&cold->frozen_handled, relaxed) +
                           weir__load(&cold->frozen_dead, relaxed) +
-                          weir__load(&cold->dropped_oldest, relaxed) + weir__cell_read(&cold->left);
+                          weir__load(&cold->dropped_oldest, relaxed);
     return weir__mailbox_outstanding(weir__load(&processor->mailbox.word, acquire), done);
 }
 

@@ -39,10 +39,20 @@ typedef struct full_target {
     weir_ns block_max;
 } full_target;
 
-static void drop_newest(weir__processor *processor)
+/* Inside the mark. Accepted and dropped, unless the processor's numbers are closed by now. */
+static weir_status drop_newest(const weir__posting *by, weir__processor *processor)
 {
     weir__processor_cold *cold = weir__processor_cold_of(processor);
-    weir__add(&cold->dropped_newest, 1, relaxed);
+    uint64_t dropped = weir__load(&cold->dropped_newest, relaxed);
+    do {
+        if ((dropped & WEIR__DROPS_CLOSED) != 0) {
+            return WEIR_STOPPING;
+        }
+    } while (!weir__cas(&cold->dropped_newest, &dropped, dropped + 1, acq_rel, relaxed));
+    weir__cell *cell = &by->context->tally.dropped_newest;
+    /* [Q1]: done, and attempted before. */
+    weir__store(cell, weir__load(cell, relaxed) + 1, release);
+    return WEIR_DROPPED;
 }
 
 /* Inside the mark, the mailbox was full. */
@@ -53,8 +63,7 @@ static weir_status overflow(const weir__posting *by, weir__processor *processor,
     full->index = processor->index;
     switch (full->overflow) {
     case WEIR_OVERFLOW_DROP_NEWEST:
-        drop_newest(processor);
-        return WEIR_DROPPED;
+        return drop_newest(by, processor);
     case WEIR_OVERFLOW_DROP_OLDEST:
         weir__parcel_fill(by, parcel);
         switch (weir__evict_and_publish(by->context, processor, parcel->envelope, evicted)) {
@@ -65,8 +74,7 @@ static weir_status overflow(const weir__posting *by, weir__processor *processor,
         case WEIR__CLAIM_FULL:
         case WEIR__CLAIM_FIRST:
         default:
-            drop_newest(processor);
-            return WEIR_DROPPED;
+            return drop_newest(by, processor);
         }
     case WEIR_OVERFLOW_BLOCK:
         full->block_max = weir__processor_cold_of(processor)->block_max;
@@ -145,8 +153,6 @@ static weir_status wait_for_room(const weir__posting *by, weir_processor to,
 static weir__cell *cell_for(weir__tally *tally, weir_status status)
 {
     switch (status) {
-    case WEIR_DROPPED:
-        return &tally->dropped_newest;
     case WEIR_FULL:
         return &tally->refused_full;
     case WEIR_STOPPING:
@@ -160,9 +166,11 @@ static weir__cell *cell_for(weir__tally *tally, weir_status status)
 
 void weir__post_count_refusal(const weir__posting *by, weir_status status)
 {
-    weir__cell *cell = cell_for(&by->context->tally, status);
-    /* [Q1]: done, and attempted before. */
-    weir__store(cell, weir__load(cell, relaxed) + 1, release);
+    if (status != WEIR_DROPPED) { /* that one was counted where it happened */
+        weir__cell *cell = cell_for(&by->context->tally, status);
+        /* [Q1]: done, and attempted before. */
+        weir__store(cell, weir__load(cell, relaxed) + 1, release);
+    }
     /* A stop may be waiting for exactly this post to end. */
     weir__engine_progress_if_stopping(by->context->engine);
 }

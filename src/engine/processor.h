@@ -19,6 +19,9 @@ enum {
     WEIR__CONTROL_AWAITED = 1u << 3, /* a start waits for its init */
 };
 
+/* Set in dropped_newest when the processor's numbers are given out: nothing is dropped any more. */
+#define WEIR__DROPS_CLOSED (UINT64_C(1) << 63)
+
 /* The end of the list of who wants room: nobody may join any more. */
 #define WEIR__ROOMS_CLOSED ((weir__envelope *)(uintptr_t)1)
 
@@ -55,8 +58,9 @@ typedef struct weir__processor_cold {
     weir_status (*init)(void *state, weir_turn *turn, void *argument);
     void (*destroy)(void *state, weir_status reason);
     weir_ns block_max;
-    weir__atomic_u64 dropped_newest, dropped_oldest; /* posters, by exchange */
-    weir__cell left;                                 /* owner: discarded after a freeze */
+    weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */
+    weir__atomic_u64 dropped_oldest; /* posters, under the mailbox's head lock */
+    weir__cell left;                 /* owner: discarded after a freeze */
 
     /* Under registry.lock. */
     struct weir__processor *parent;
@@ -77,6 +81,11 @@ static inline weir__processor_cold *weir__processor_cold_of(const weir__processo
 {
     /* [K1] pairs with the release of whoever gave it one: it is zeroed. */
     return weir__load(&((weir__processor *)(uintptr_t)processor)->cold, acquire);
+}
+
+static inline uint64_t weir__processor_dropped_newest(weir__processor_cold *cold)
+{
+    return weir__load(&cold->dropped_newest, acquire) & ~WEIR__DROPS_CLOSED;
 }
 
 #define WEIR__HANDLE_INDEX_BITS 24

@@ -178,6 +178,33 @@ bool weir__shutdown_join(weir_engine *engine, weir_ns deadline)
     return left;
 }
 
+/* Closes every mailbox for good. registry.lock held. */
+static void close_all(weir_engine *engine)
+{
+    for (uint32_t i = 0; i < engine->registry.used; i++) {
+        weir__processor *p = weir__registry_slot(&engine->registry, i);
+        if (weir__processor_is_live(p)) {
+            weir__mailbox_close(&p->mailbox);
+            weir__mailbox_settle_evictions(&p->mailbox);
+        }
+    }
+}
+
+/* Posters that found a mailbox open or full before it was closed have counted what they did, once
+ * they have left their mark. One that is stopped in the middle is not waited for beyond the grace. */
+static void wait_for_posters(weir_engine *engine, weir_ns deadline)
+{
+    weir__barrier_heavy();
+    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
+         c = weir__load(&c->next, acquire)) {
+        const uint64_t seen = weir__load(&c->inside, acquire);
+        while ((seen & 1) != 0 && weir__load(&c->inside, acquire) == seen &&
+               weir__clock_now() < deadline) {
+            weir__yield();
+        }
+    }
+}
+
 /* What waits in mailboxes when no turn begins any more. registry.lock held. */
 static uint64_t count_waiting(weir_engine *engine)
 {
@@ -212,6 +239,8 @@ static uint64_t freeze_and_count(weir_engine *engine)
     uint64_t waiting;
     uint32_t tries = 0;
     weir__mutex_lock(&engine->registry.lock);
+    close_all(engine);
+    wait_for_posters(engine, weir__deadline(JOIN_GRACE, 0));
     do {
         weir__freeze_engine(engine);
         waiting = count_waiting(engine);

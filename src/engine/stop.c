@@ -89,8 +89,9 @@ void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t
         frozen ? weir__load(&c->frozen_handled, relaxed) : weir__cell_read(&processor->handled);
     const uint64_t dead =
         frozen ? weir__load(&c->frozen_dead, relaxed) : weir__cell_read(&processor->dead);
+    const uint64_t newest = weir__or(&c->dropped_newest, WEIR__DROPS_CLOSED, acq_rel);
     const uint64_t dropped =
-        weir__load(&c->dropped_newest, relaxed) + weir__load(&c->dropped_oldest, relaxed);
+        (newest & ~WEIR__DROPS_CLOSED) + weir__load(&c->dropped_oldest, relaxed);
     report->handled += handled;
     report->dead += dead;
     report->dropped += dropped;
@@ -144,6 +145,7 @@ static weir__stop *new_stop(weir_engine *engine, const weir__processor *processo
         stop->processor.id = weir__load(&((weir__processor *)(uintptr_t)processor)->id, relaxed);
         stop->report.struct_size = sizeof(stop->report);
         stop->references = 1; /* the processor's */
+        weir__processor_text(processor, stop->name, sizeof(stop->name));
     }
     return stop;
 }
@@ -261,7 +263,6 @@ static void expire(weir_engine *engine, weir__stop *stop, weir_status status,
     if (weir__load(&stop->done, relaxed) != 0 || root == NULL) {
         return; /* answered, or about to be: unregistering answers */
     }
-    weir__processor_text(root, stop->name, sizeof(stop->name));
     freeze_family(engine, root, status, unqueued);
     stop->expired = stop->status == WEIR_TIMEOUT;
 }
@@ -275,20 +276,25 @@ void weir__stop_say(weir_engine *engine, weir__stop *stop)
 {
     char component[128];
     char number[24];
+    weir__mutex_lock(&engine->registry.lock);
+    const uint32_t waiting = stop->waiting;
+    const bool expired = stop->expired;
+    const unsigned long long left = stop->report.left;
+    stop->waiting = 0;
+    stop->expired = false;
+    weir__mutex_unlock(&engine->registry.lock);
     snprintf(component, sizeof(component), "processor %s", stop->name);
-    if (stop->waiting > 0) {
-        snprintf(number, sizeof(number), "%u", stop->waiting);
+    if (waiting > 0) {
+        snprintf(number, sizeof(number), "%u", waiting);
         const weir_log_field field = { "waiting", number };
         weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_OK, component,
                       "stopping: events wait and are handled first", &field, 1);
-        stop->waiting = 0;
     }
-    if (stop->expired) {
-        snprintf(number, sizeof(number), "%llu", (unsigned long long)stop->report.left);
+    if (expired) {
+        snprintf(number, sizeof(number), "%llu", left);
         const weir_log_field field = { "left", number };
         weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, WEIR_TIMEOUT, component,
                       "its stop ran out of time; what is left is not handled", &field, 1);
-        stop->expired = false;
     }
 }
 
@@ -331,7 +337,6 @@ static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns tim
         }
     }
     *out = weir__processor_cold_of(processor)->stop;
-    weir__processor_text(processor, (*out)->name, sizeof((*out)->name));
     (*out)->references++;
     if (!served) {
         expire(engine, *out, WEIR_OK, unqueued); /* nobody is there to drain it */

@@ -176,10 +176,14 @@ static bool settle(weir_turn *turn, progress *at, uint64_t word)
     const bool blocking = processor->overflow == WEIR_OVERFLOW_BLOCK;
     const uint32_t index = processor->index;
     weir__envelope *spent;
+    if (weir__unlikely(weir__mailbox_owed(word) > 0 && at->uncredited > 0)) {
+        /* Promised places make room a matter of single events: going idle must not be the step that
+         * makes it, since nobody looks at who wants room after that. */
+        credit(turn, at);
+        return false;
+    }
     if (weir__unlikely(weir__load(&processor->rooms, relaxed) != NULL)) {
-        weir__context_enter(turn->context);
-        weir__room_tell(turn->context, processor);
-        weir__context_leave(turn->context);
+        weir__room_appeared(turn->context, processor, word - at->uncredited * WEIR__MAILBOX_ONE);
     }
     if (weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)) {
         weir__envelope_put(turn->context, spent);

@@ -89,7 +89,8 @@ static void a_block_travels_by_its_pointers(void **state)
 static void weirs_flags_stay_clear_of_the_senders(void **state)
 {
     (void)state;
-    const uint32_t flags[] = { WEIR__ENVELOPE_BLOCK, WEIR__ENVELOPE_WIDE, WEIR__ENVELOPE_SIGNAL };
+    const uint32_t flags[] = { WEIR__ENVELOPE_BLOCK, WEIR__ENVELOPE_WIDE, WEIR__ENVELOPE_SIGNAL,
+                               WEIR__ENVELOPE_OWED };
     uint32_t all = 0;
     for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
         assert_int_equal(0, flags[i] & 0xffffu);

@@ -1,6 +1,7 @@
 /*
  * queue/mailbox_test.c - the mailbox on one thread, against a model: a plain list of events, three
- * counts and two flags. tests/queue/mailbox_race_test.c has the threads.
+ * counts and two flags. tests/queue/mailbox_race_test.c has the threads, mailbox_evict_test.c the
+ * mailboxes that drop their oldest event.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -485,78 +486,6 @@ static void a_walk_that_is_closed_at_any_point_delivers_what_it_accepted(void **
     }
 }
 
-/* ---- evicting ---- */
-
-static void an_evicting_mailbox_hands_out_copies_in_order(void **state)
-{
-    (void)state;
-    weir__mailbox mailbox = { 0 };
-    weir__envelope events[3] = { 0 };
-    weir__envelope_wide copy;
-    weir__envelope *spent = NULL;
-    weir__mailbox_open(&mailbox, 3, 64, true);
-    assert_int_equal(WEIR__POP_NONE, weir__mailbox_pop(&mailbox, &copy, &spent));
-    for (uint32_t i = 0; i < 3; i++) {
-        events[i].size = i + 1;
-        assert_int_equal(i == 0 ? WEIR__CLAIM_FIRST : WEIR__CLAIM_OK, claim_one(&mailbox));
-        weir__mailbox_publish(&mailbox, &events[i], &events[i]);
-    }
-    for (uint32_t i = 0; i < 3; i++) {
-        assert_int_equal(WEIR__POP_EVENT, weir__mailbox_pop(&mailbox, &copy, &spent));
-        assert_int_equal(i + 1, copy.envelope.size);
-        assert_ptr_equal(i == 0 ? NULL : &events[i - 1], spent);
-    }
-    assert_int_equal(WEIR__POP_NONE, weir__mailbox_pop(&mailbox, &copy, &spent));
-    assert_null(spent);
-    weir__cursor cursor = { 0 };
-    assert_true(weir__mailbox_retire(&mailbox, &cursor, &spent));
-    assert_ptr_equal(&events[2], spent);
-    assert_false(weir__mailbox_retire(&mailbox, &cursor, &spent));
-    assert_null(spent);
-    assert_true(weir__trylock_take(&mailbox.head_lock)); /* nobody left it locked */
-}
-
-static void a_poster_that_evicts_uses_the_place_again(void **state)
-{
-    (void)state;
-    weir__mailbox mailbox = { 0 };
-    weir__envelope events[4] = { 0 };
-    weir__envelope_wide copy;
-    weir__envelope *spent;
-    weir__atomic_u64 evicted = { 0 };
-    weir__mailbox_open(&mailbox, 1, 64, true);
-    assert_int_equal(WEIR__CLAIM_FIRST, claim_one(&mailbox));
-    weir__mailbox_publish(&mailbox, &events[0], &events[0]);
-    for (uint32_t i = 1; i < 4; i++) {
-        assert_int_equal(WEIR__CLAIM_FULL, claim_one(&mailbox));
-        const uint64_t before = word_of(&mailbox);
-        assert_int_equal(WEIR__POP_EVENT,
-                         weir__mailbox_evict(&mailbox, &evicted, &copy, &spent));
-        assert_int_equal(i, weir__load(&evicted, relaxed));
-        weir__mailbox_publish(&mailbox, &events[i], &events[i]);
-        assert_int_equal(1, weir__mailbox_count(word_of(&mailbox)));
-        assert_int_equal(i + 1, weir__mailbox_outstanding(word_of(&mailbox), 0));
-        assert_false(weir__mailbox_idle(&mailbox, before, 1)); /* an owner's old look is stale */
-    }
-}
-
-static void a_held_head_lock_is_busy_and_changes_nothing(void **state)
-{
-    (void)state;
-    weir__mailbox mailbox = { 0 };
-    weir__envelope event = { 0 };
-    weir__envelope_wide copy;
-    weir__envelope *spent = &event;
-    weir__mailbox_open(&mailbox, 1, 64, true);
-    assert_int_equal(WEIR__CLAIM_FIRST, claim_one(&mailbox));
-    weir__mailbox_publish(&mailbox, &event, &event);
-    assert_true(weir__trylock_take(&mailbox.head_lock));
-    assert_int_equal(WEIR__POP_BUSY, weir__mailbox_pop(&mailbox, &copy, &spent));
-    assert_null(spent);
-    weir__trylock_release(&mailbox.head_lock);
-    assert_int_equal(WEIR__POP_EVENT, weir__mailbox_pop(&mailbox, &copy, &spent));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -570,9 +499,6 @@ int main(void)
         cmocka_unit_test(an_idle_that_was_overtaken_is_refused),
         cmocka_unit_test(a_random_walk_agrees_with_the_model),
         cmocka_unit_test(a_walk_that_is_closed_at_any_point_delivers_what_it_accepted),
-        cmocka_unit_test(an_evicting_mailbox_hands_out_copies_in_order),
-        cmocka_unit_test(a_poster_that_evicts_uses_the_place_again),
-        cmocka_unit_test(a_held_head_lock_is_busy_and_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

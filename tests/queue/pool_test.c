@@ -338,14 +338,14 @@ static void trade(void *argument)
     weir__pool_flush(&m->pool, &cache);
 }
 
-static void objects_freed_by_other_threads_come_back_each_once(void **state)
+static void run_market(uint32_t magazine)
 {
-    (void)state;
     static market m;
     trader traders[THREADS];
     crew c;
     memset(&m, 0, sizeof(m));
-    open_pool(&m.pool, &m.memory, 0);
+    test_memory_open(&m.memory, 0);
+    weir__pool_open(&m.pool, &m.memory.allocator, OBJECT_SIZE, magazine);
     m.rounds = test_load(40000);
     m.seed = test_seed();
     for (uint32_t i = 0; i < THREADS; i++) {
@@ -370,6 +370,15 @@ static void objects_freed_by_other_threads_come_back_each_once(void **state)
     /* At most so many are ever out or in a cache: one chunk is plenty. */
     assert_int_equal(1, chunks);
     close_pool(&m.pool, &m.memory);
+}
+
+/* The smaller the magazines, the more goes through the depot. */
+static void objects_freed_by_other_threads_come_back_each_once(void **state)
+{
+    (void)state;
+    run_market(MAGAZINE);
+    run_market(2);
+    run_market(1);
 }
 
 static void open_with_odd_size(void)
