@@ -87,8 +87,8 @@ WEIR_API weir_status weir_engine_stop(weir_engine *engine, weir_ns timeout,
 /* Any, handlers too. Begins that stop; weir_engine_wait sees its end. ALREADY: it has begun. */
 WEIR_API weir_status weir_engine_stop_async(weir_engine *engine, weir_ns timeout);
 
-/* Blocking; 0 = for ever. Waits until some stop has ended. OK: nothing is left. TIMEOUT: this wait
- * or the stop ran out of time; the report tells which: it is zero if the stop goes on. */
+/* Blocking; 0 = for ever. Waits until some stop has ended. OK: it has, and the report says what it
+ * found. TIMEOUT: this wait's time was over first; the report is zero. */
 WEIR_API weir_status weir_engine_wait(weir_engine *engine, weir_ns timeout,
                                       weir_stop_report *report);
 
@@ -112,9 +112,10 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_engine_post(weir_engine *engine, weir_
 WEIR_API WEIR_MUST_CHECK weir_status weir_engine_commit(weir_engine *engine, weir_processor to,
                                                         const weir_event *event);
 
-/* Any. Many in one call: events[i] to to[i], or all to to[0] if `to_count` is 1. statuses[i]
- * (may be NULL) tells each; returns how many were accepted. Order is kept; at most one wake-up
- * a target. A mailbox that is full refuses: `block` does not wait here. */
+/* Any. Many in one call: events[i] to to[i], or all to to[0] if `to_count` is 1. statuses[i] (may
+ * be NULL) tells each; returns how many were accepted. Order is kept; at most one wake-up a target.
+ * A mailbox that is full refuses (`block` does not wait here), and then refuses the rest of what
+ * follows for it in a row: what was accepted of that is its beginning. */
 WEIR_API WEIR_MUST_CHECK size_t weir_engine_post_batch(weir_engine *engine,
                                                        const weir_processor *to, size_t to_count,
                                                        const weir_event *const *events,

@@ -55,7 +55,8 @@ typedef struct weir_thread_options {
     weir_idle idle;
     weir_ns idle_spin_max; /* backoff: upper bound of its spin; default 20 us, WEIR_NOW: 0 */
     weir_ns idle_sleep;    /* sleep: default 1 ms */
-    const int32_t *cores;  /* allowed cores; default: wherever the system likes */
+    const int32_t *cores;  /* allowed cores; default: wherever the system likes. An external thread
+                              is the application's own to pin */
     uint32_t core_count;
     bool core_required;     /* a core that cannot be had is an error, not a warning */
     weir_priority priority; /* refusal by the system is a warning */

@@ -38,7 +38,8 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_turn_reply(weir_turn *turn, weir_ticke
 /* After FULL: one weir_room_type event (payload weir_room, with `tag` in event->tag) when that
  * mailbox has fallen below half, at once if it has already. If the target stops first, it comes
  * with gone = true. Its place in this mailbox and its memory are taken now, so it cannot be refused
- * later. UNKNOWN: the target is gone. FULL: this mailbox is. */
+ * later. UNKNOWN: the target is gone. FULL: this mailbox is. STOPPING: this processor is being
+ * stopped. E_NOMEM. */
 WEIR_API WEIR_MUST_CHECK weir_status weir_turn_want_room(weir_turn *turn, weir_processor target,
                                                          uint64_t tag);
 

@@ -26,7 +26,10 @@ static void set(weir_error *error, weir_status status, int os_errno, const char 
     }
     error->status = status;
     error->os_errno = os_errno;
-    snprintf(error->path, sizeof(error->path), "%s", path != NULL ? path : "");
+    const int length = snprintf(error->path, sizeof(error->path), "%s", path != NULL ? path : "");
+    if (length >= 0 && (size_t)length >= sizeof(error->path)) {
+        memcpy(error->path + sizeof(error->path) - 4, "...", 4);
+    }
     put_text(error->text, sizeof(error->text), format, arguments);
 }
 

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "engine/engine.h"
@@ -33,6 +34,7 @@ static uint32_t partition_row(const rows *r, uint32_t i, const char **out)
 {
     const char *const *names = r->options->dispatchers;
     uint32_t n = 0;
+    WEIR_ASSERT(r->names > 0);
     if (i >= r->names) {
         out[n++] = names[i % r->names];
         return n;
@@ -157,6 +159,7 @@ static weir_status count_rows(rows *r, const weir_assignment_options *o, weir_er
             r->count += count;
         }
     }
+    WEIR_ASSERT(r->count > 0);
     /* A thread serves at most 64 dispatchers. */
     const uint32_t each =
         o->strategy == WEIR_STRATEGY_SHARED ? r->names : (r->names + r->count - 1) / r->count;
@@ -185,6 +188,7 @@ weir_status weir_assign_strategy(weir_engine *engine, const weir_assignment_opti
         return status;
     }
     rows r = { .options = &checked, .names = length_of(checked.dispatchers) };
+    WEIR_ASSERT(r.names > 0); /* the check of the options says so */
     status = count_rows(&r, &checked, error);
     return status == WEIR_OK ? add_all(engine, &r, error) : status;
 }

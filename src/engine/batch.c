@@ -20,6 +20,7 @@ typedef struct run {
     weir__parcel parcels[RUN_MAX];
     weir_status statuses[RUN_MAX];
     uint32_t count;
+    bool stuck; /* a run before it was refused: so is what follows for the same target */
 } run;
 
 /* Inside the mark: fills the first `count` parcels and hangs them in as one chain. */
@@ -70,9 +71,9 @@ static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *pol
 
 static uint32_t send_run(run *r)
 {
-    weir_status refused = WEIR_OK;
+    weir_status refused = WEIR_FULL;
     weir_overflow policy = WEIR_OVERFLOW_FAIL;
-    uint32_t accepted = r->count > 0 ? offer_run(r, &refused, &policy) : 0;
+    uint32_t accepted = r->count > 0 && !r->stuck ? offer_run(r, &refused, &policy) : 0;
     for (uint32_t i = 0; i < accepted; i++) {
         r->statuses[i] = WEIR_OK;
     }
@@ -83,6 +84,7 @@ static uint32_t send_run(run *r)
             r->statuses[i] = weir__post_counted(r->by, r->to, r->parcels[i].event); /* each drops */
         } else {
             r->statuses[i] = refused;
+            r->stuck = r->stuck || refused == WEIR_FULL;
             weir__post_count_refusal(r->by, refused);
         }
     }
@@ -95,6 +97,9 @@ size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_
     run r;
     size_t accepted = 0;
     size_t at = 0;
+    if (count == 0) {
+        return 0;
+    }
     if (!weir__engine_usable(by->context->engine)) {
         for (size_t i = 0; statuses != NULL && i < count; i++) {
             statuses[i] = WEIR_E_INVALID;
@@ -102,9 +107,13 @@ size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_
         return 0;
     }
     r.by = by;
+    r.stuck = false;
+    r.to = to[0];
     while (at < count) {
         weir_status bad = WEIR_OK;
-        r.to = to[to_count == 1 ? 0 : at];
+        const weir_processor next = to[to_count == 1 ? 0 : at];
+        r.stuck = r.stuck && next.id == r.to.id;
+        r.to = next;
         r.count = 0;
         while (at + r.count < count && r.count < RUN_MAX && bad == WEIR_OK &&
                (to_count == 1 || to[at + r.count].id == r.to.id)) {

@@ -164,7 +164,7 @@ weir_status weir_thread_counters_get(weir_engine *engine, weir_thread thread,
     c.backoffs = weir__cell_read(&t->backoffs);
     c.first_work = (weir_ns)weir__cell_read(&t->first_work);
     c.last_work = (weir_ns)weir__cell_read(&t->last_work);
-    c.core = t->options.core_count > 0 ? t->cores[0] : -1;
+    c.core = t->options.core_count > 0 && !t->options.external ? t->cores[0] : -1;
     c.system_id = (int32_t)weir__load(&t->system_id, relaxed);
     return weir__struct_fill(out, &c, sizeof(c));
 }

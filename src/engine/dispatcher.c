@@ -97,6 +97,7 @@ weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thr
         result = length > 0 ? WEIR__TAKE_WAIT : WEIR__TAKE_NONE;
     } else if (length > 0) {
         weir__processor *first = dispatcher->head;
+        WEIR_ASSERT(first != NULL);
         dispatcher->head = first->ready_next;
         if (dispatcher->head == NULL) {
             dispatcher->tail = NULL;

@@ -20,6 +20,7 @@
 #include "engine/turn.h"
 #include "sync/word.h"
 
+#define SERVICE_PARK WEIR_MS /* a service that gives no deadline is called at least so often */
 #define GAPS_BEFORE_SLEEP 64u
 #define PAUSES_BEFORE_YIELD 32u
 #define GAP_SLEEP (20 * WEIR_US)
@@ -133,6 +134,7 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
 
 static void note_work(weir__thread *thread, weir__serving *serving)
 {
+    thread->looked = false;
     weir__backoff_reset(&thread->backoff);
     if (thread->woken) {
         thread->woken = false;
@@ -146,7 +148,7 @@ static void note_work(weir__thread *thread, weir__serving *serving)
 
 static bool run_services(weir__thread *thread)
 {
-    int32_t work = 0;
+    bool work = false;
     if (thread->services == NULL) {
         return false;
     }
@@ -154,10 +156,10 @@ static bool run_services(weir__thread *thread)
     weir__duty_search_end(thread, true);
     weir__fair_step_out(thread);
     for (weir__service *service = thread->services; service != NULL; service = service->next) {
-        const int32_t done = service->do_work(service->state);
-        work += done > 0 ? done : 0;
+        work |= service->do_work(service->state) > 0;
     }
-    return work > 0;
+    weir__engine_progress_if_stopping(thread->engine); /* they may never let the thread idle */
+    return work;
 }
 
 weir__round weir__duty_round(weir__thread *thread)
@@ -272,8 +274,11 @@ static void park(weir__thread *thread)
         weir__cell_add(&thread->parks, 1);
         weir__engine_progress_if_stopping(thread->engine);
         /* Ends with a wake-up; a spurious return finds the word unchanged and sleeps on. */
+        const weir_ns most = thread->services != NULL ? SERVICE_PARK : WEIR_FOREVER;
         while (weir__load(&thread->wake, seq_cst) == 0) {
-            weir__word_wait(&thread->wake, 0, WEIR_FOREVER);
+            if (!weir__word_wait(&thread->wake, 0, most)) {
+                break; /* its services want to be looked at */
+            }
         }
         thread->woken = true;
         for (uint32_t i = 0; i < thread->serving_count; i++) {
@@ -286,12 +291,15 @@ static void park(weir__thread *thread)
 static void idle(weir__thread *thread)
 {
     weir__cell_add(&thread->rounds_idle, 1);
-    if (!thread->searching) {
+    if (!thread->looked) {
         /* Out of work: from now on counted as searching, and one more look. */
+        thread->looked = true;
         if (weir__cell_read(&thread->first_work) != 0) {
             weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
         }
-        weir__duty_search_begin(thread);
+        if (!thread->searching) {
+            weir__duty_search_begin(thread);
+        }
         return;
     }
     switch (weir__idle_step_next(&thread->idle, weir__clock_now)) {

@@ -343,7 +343,7 @@ weir_status weir_engine_wait(weir_engine *engine, weir_ns timeout, weir_stop_rep
     if (report != NULL) {
         weir__struct_fill(report, &engine->stop_report, sizeof(engine->stop_report));
     }
-    return engine->stop_status;
+    return WEIR_OK;
 }
 
 /* ---- destroy ---- */

@@ -14,6 +14,7 @@
 #include "sync/word.h"
 
 #define LIMIT_DEFAULT 256u
+#define ROUNDS_MAX 65536u
 
 int weir_thread_fd(weir_engine *engine, weir_thread thread)
 {
@@ -35,7 +36,8 @@ static uint64_t handled_by(const weir__thread *thread)
 static bool turn_until(weir__thread *thread, uint64_t last)
 {
     weir_engine *engine = thread->engine;
-    while (handled_by(thread) < last) {
+    /* Rounds are bounded too: services could have work for ever. */
+    for (uint32_t rounds = 0; handled_by(thread) < last && rounds < ROUNDS_MAX; rounds++) {
         const weir__phase phase = weir__engine_phase(engine);
         if (phase >= WEIR__ABANDONED) {
             weir__doorbell_clear(thread->doorbell); /* nothing will ever come: let polls sleep */

@@ -199,7 +199,8 @@ static void check_cores(checker *check, const weir_thread_options *out)
     } else if (out->core_count > 0 && out->cores == NULL) {
         refuse(check, "cores", "is NULL, must have core_count entries");
     }
-    for (uint32_t i = 0; check->status == WEIR_OK && i < out->core_count; i++) {
+    for (uint32_t i = 0; check->status == WEIR_OK && out->cores != NULL && i < out->core_count;
+         i++) {
         if (out->cores[i] < 0) {
             char text[96];
             snprintf(text, sizeof(text), "has %d, must be core numbers from 0 on",

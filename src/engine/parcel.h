@@ -81,6 +81,7 @@ static inline void weir__parcel_fill(const weir__posting *by, const weir__parcel
 {
     weir__envelope *envelope = parcel->envelope;
     const weir_event *event = parcel->event;
+    WEIR_ASSERT(envelope != NULL);
     weir__store(&envelope->pooled.link, by->sender, relaxed);
     envelope->type = event->type;
     envelope->size = event->size;

@@ -237,6 +237,7 @@ static weir_processor publish(weir_engine *engine, weir__context *context, entry
         weir__processor_needs_final(engine, p);
     }
     if (e->thread != NULL) {
+        WEIR_ASSERT(cold != NULL); /* needs_cold says so */
         cold->dedicated = e->thread;
     }
     const bool init = e->options.init != NULL;

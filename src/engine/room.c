@@ -15,7 +15,8 @@ const weir_event_type weir_room_type = {
     sizeof(weir_event_type), "weir.room", (uint32_t)sizeof(weir_room), false, NULL, NULL
 };
 
-/* Below half, open, and not full of places that are promised to others: a post would be accepted. */
+/* Below half, open, and not full of places that are promised to others: a post would be accepted.
+ * */
 static bool below_half(const weir__processor *processor, uint64_t word)
 {
     const uint32_t count = weir__mailbox_count(word);

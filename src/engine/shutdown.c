@@ -191,7 +191,8 @@ static void close_all(weir_engine *engine)
 }
 
 /* Posters that found a mailbox open or full before it was closed have counted what they did, once
- * they have left their mark. One that is stopped in the middle is not waited for beyond the grace. */
+ * they have left their mark. One that is stopped in the middle is not waited for beyond the grace.
+ * */
 static void wait_for_posters(weir_engine *engine, weir_ns deadline)
 {
     weir__barrier_heavy();

@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#ifndef WEIR_SYNC_FUTEX_H
-#define WEIR_SYNC_FUTEX_H
+#ifndef WEIR_SYNC_WORD_H
+#define WEIR_SYNC_WORD_H
 
 #include "sync/atomic.h"
 #include "weir/base.h"
@@ -18,4 +18,4 @@ bool weir__word_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout)
 /* Wakes up to `count` sleepers. Async-signal-safe; keeps errno. */
 void weir__word_wake(weir__atomic_u32 *word, uint32_t count);
 
-#endif /* WEIR_SYNC_FUTEX_H */
+#endif /* WEIR_SYNC_WORD_H */

@@ -22,7 +22,7 @@ static void an_evicting_mailbox_hands_out_copies_in_order(void **state)
 {
     (void)state;
     weir__mailbox mailbox = { 0 };
-    weir__envelope events[3] = { 0 };
+    weir__envelope events[3] = { { .size = 0 } };
     weir__envelope_wide copy;
     weir__envelope *spent = NULL;
     weir__mailbox_open(&mailbox, 3, 64, true);
@@ -51,7 +51,7 @@ static void a_poster_that_evicts_uses_the_place_again(void **state)
 {
     (void)state;
     weir__mailbox mailbox = { 0 };
-    weir__envelope events[4] = { 0 };
+    weir__envelope events[4] = { { .size = 0 } };
     weir__envelope_wide copy;
     weir__envelope *spent;
     weir__atomic_u64 evicted = { 0 };
@@ -74,7 +74,7 @@ static void a_held_head_lock_is_busy_and_changes_nothing(void **state)
 {
     (void)state;
     weir__mailbox mailbox = { 0 };
-    weir__envelope event = { 0 };
+    weir__envelope event = { .size = 0 };
     weir__envelope_wide copy;
     weir__envelope *spent = &event;
     weir__mailbox_open(&mailbox, 1, 64, true);
@@ -107,7 +107,7 @@ static void only_a_full_and_open_mailbox_evicts(void **state)
 {
     (void)state;
     weir__mailbox mailbox = { 0 };
-    weir__envelope events[2] = { 0 };
+    weir__envelope events[2] = { { .size = 0 } };
     weir__mailbox_open(&mailbox, 2, 64, true);
     assert_nothing_to_evict(&mailbox); /* empty */
     assert_int_equal(WEIR__CLAIM_FIRST, claim_one(&mailbox));

@@ -1,5 +1,5 @@
 /*
- * sync/real/futex.c - futex(2), the mutex on top of it, and membarrier(2).
+ * sync/real/word.c - futex(2), the mutex on top of it, and membarrier(2).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -32,6 +32,9 @@ bool weir__word_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout)
 void weir__word_wake(weir__atomic_u32 *word, uint32_t count)
 {
     const int saved = errno;
+    if (count == 0) {
+        return; /* the kernel would wake one */
+    }
     syscall(SYS_futex, &word->value, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
     errno = saved;
 }
