@@ -328,6 +328,7 @@ static void walk_take(walk *w)
     }
     move(w, event, QUEUED, STUB);
     w->stub = event;
+    /* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers is what is moved */
     memmove(w->queued, w->queued + 1, --w->queued_count * sizeof(w->queued[0]));
     w->uncredited++;
     w->done++;
