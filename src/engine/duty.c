@@ -112,7 +112,6 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
     weir__turn_end end;
     pass_on(thread, dispatcher);
     weir__fair_step_out(thread);
-    weir__store(&thread->busy, 1, relaxed);
     do {
         weir__cell_add(&serving->turns, 1);
         weir__cell_add(&thread->turns, 1);
@@ -120,7 +119,6 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
         /* Alone on all its dispatchers: the queue would hand it back at once. */
     } while (end == WEIR__TURN_MORE && !must_leave(thread) && thread->services == NULL &&
              !thread->options.external && !any_work(thread));
-    weir__store(&thread->busy, 0, relaxed);
     if (end != WEIR__TURN_OVER) {
         /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
         weir__dispatcher_push_quiet(dispatcher, processor);

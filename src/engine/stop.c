@@ -80,11 +80,9 @@ void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t
     if (weir__load(&stop->done, relaxed) != 0) {
         return;
     }
-    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir__processor_cold *c = weir__processor_cold_of(processor);
     weir_stop_report *report = &stop->report;
-    const bool frozen =
-        weir__load(&((weir__processor_cold *)(uintptr_t)cold)->frozen, acquire) != 0;
-    weir__processor_cold *c = (weir__processor_cold *)(uintptr_t)cold;
+    const bool frozen = weir__load(&c->frozen, acquire) != 0;
     const uint64_t handled =
         frozen ? weir__load(&c->frozen_handled, relaxed) : weir__cell_read(&processor->handled);
     const uint64_t dead =

@@ -36,7 +36,6 @@ typedef struct weir__thread {
 
     /* The waker's side. */
     _Alignas(64) weir__atomic_u32 wake; /* a wait word: 0 asleep or about to be, 1 get up */
-    weir__atomic_u32 busy;              /* inside a turn: its thread writes, fair takers read */
     weir__atomic_u32 leave;             /* its dedicated processor is gone */
 
     /* Its own. */
