@@ -24,8 +24,8 @@ typedef enum weir_overflow {
     WEIR_OVERFLOW_DEFAULT = 0, /* the engine's; there: fail */
     WEIR_OVERFLOW_FAIL,        /* FULL */
     WEIR_OVERFLOW_DROP_NEWEST, /* DROPPED: accepted, counted, gone */
-    WEIR_OVERFLOW_DROP_OLDEST, /* OK; the oldest is counted and gone. DROPPED if it cannot be got at:
-                                  its sender is stopped in the middle, or all places are promised */
+    WEIR_OVERFLOW_DROP_OLDEST, /* OK; the oldest is counted and gone. DROPPED, rarely: it cannot be
+                                  got at (its sender is stopped midway, all places are promised) */
     WEIR_OVERFLOW_BLOCK /* wait up to block_max, then FULL; on an engine thread FULL at once */
 } weir_overflow;
 
