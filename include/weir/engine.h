@@ -33,7 +33,8 @@ typedef struct weir_engine_options {
     size_t struct_size;
     const char *name;          /* for logs and metrics; default "weir" */
     uint32_t threads;          /* on the default dispatcher ""; default 1, or 0 if a thread was
-                                  added before start; 1..1,024 */
+                                  added first (before start, and before a processor on "");
+                                  1..1,024 */
     uint32_t mailbox_max;      /* events a mailbox; default 10,000; 1..1,000,000 */
     weir_overflow overflow;    /* default fail */
     weir_ns block_max;         /* for overflow = block; default 1 s */

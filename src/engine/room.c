@@ -56,8 +56,16 @@ static void send(weir__context *context, weir__envelope *envelope, bool gone)
     }
 }
 
-static void send_all(weir__context *context, weir__envelope *first, bool gone)
+/* In the order in which they were asked for: the list is newest first. */
+static void send_all(weir__context *context, weir__envelope *newest, bool gone)
 {
+    weir__envelope *first = NULL;
+    while (newest != NULL) {
+        weir__envelope *next = (weir__envelope *)(void *)weir__load(&newest->pooled.next, relaxed);
+        weir__store(&newest->pooled.next, first != NULL ? &first->pooled : NULL, relaxed);
+        first = newest;
+        newest = next;
+    }
     while (first != NULL) {
         weir__envelope *next = (weir__envelope *)(void *)weir__load(&first->pooled.next, relaxed);
         send(context, first, gone);
