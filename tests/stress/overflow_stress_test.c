@@ -413,7 +413,8 @@ static void processors_that_stop_while_they_overflow_keep_the_sums(void **state)
     const weir_counters counters = test_engine_counters(c.engine);
     assert_int_equal(accepted, sum.accepted);
     assert_int_equal(accepted, counters.accepted);
-    assert_int_equal(0, counters.depth);
+    /* An event that a stop left may still be in its handler: it is counted when that returns. */
+    TEST_UNTIL(test_engine_counters(c.engine).depth == 0);
     TEST_UNTIL(test_engine_counters(c.engine).block_bytes == 0);
     weir_engine_destroy(c.engine);
 }
