@@ -77,11 +77,12 @@ WEIR_API weir_status weir_engine_start(weir_engine *engine, weir_error *error);
 /*
  * Blocking; timeout 0 = 30 s. From the call on, posts from outside answer STOPPING; posts by
  * handlers are accepted until nothing is in flight, then everything closes in one step: children
- * before parents, destroy hooks on their own threads, threads joined. OK: nothing is left. TIMEOUT:
- * the report says how many; an event whose handler has not returned counts as left, and so does
- * what endless senders kept in flight. ALREADY: another stop has done it; same report. `report` may
- * be NULL. A start that is under way ends first. An external thread must be turned meanwhile: on
- * the thread that turns it use the form below.
+ * before parents, destroy hooks on their own threads, threads joined. OK: drained; `left` is what
+ * stops of single processors have left before. TIMEOUT: the report says how many; an event whose
+ * handler has not returned counts as left, and so does what endless senders kept in flight.
+ * ALREADY: another stop has done it; same report. `report` may be NULL. A start that is under way
+ * ends first. An external thread must be turned meanwhile: on the thread that turns it use the form
+ * below.
  */
 WEIR_API weir_status weir_engine_stop(weir_engine *engine, weir_ns timeout,
                                       weir_stop_report *report);

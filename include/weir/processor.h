@@ -98,7 +98,8 @@ WEIR_API size_t weir_processor_name(weir_engine *engine, weir_processor processo
  * unregisters. The report covers it and its children. TIMEOUT: the report says how many are left;
  * they are never handled, and it unregisters as soon as a handler that is under way has returned.
  * Overlapping stops all get the same answer; the first one's timeout counts. UNKNOWN: gone. An
- * engine that was not started has no thread to drain it: what waits is left.
+ * engine that was not started has no thread to drain it: what waits is left, and it unregisters
+ * when the engine starts or ends.
  */
 WEIR_API weir_status weir_processor_stop(weir_engine *engine, weir_processor processor,
                                          weir_ns timeout, weir_stop_report *report);
