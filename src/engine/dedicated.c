@@ -33,13 +33,14 @@ static weir__thread *reuse(weir_engine *engine, weir__thread *thread, const char
     }
     if (weir__load(&thread->state, acquire) == WEIR__THREAD_LEFT) {
         weir__os_thread_join(&thread->os);
-        weir__sub(&thread->servings[0].dispatcher->threads, 1, seq_cst);
     }
     weir__release_text(&engine->allocator, thread->name);
     thread->name = copy;
     thread->options.name = copy;
     weir__store(&thread->leave, 0, relaxed);
-    weir__add(&thread->servings[0].dispatcher->threads, 1, seq_cst);
+    if (!thread->serves) {
+        weir__thread_serve(thread);
+    }
     weir__store(&thread->state, WEIR__THREAD_NEW, release);
     return thread;
 }
@@ -76,7 +77,7 @@ weir__thread *weir__engine_dedicated_thread(weir_engine *engine, const char *nam
                              error) != WEIR_OK) {
         return NULL;
     }
-    thread = weir__thread_create(engine, &options, error);
+    thread = weir__thread_create(engine, &options, true, error);
     if (thread != NULL) {
         thread->servings[0].dispatcher->dedicated = true;
     }

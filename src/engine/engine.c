@@ -117,7 +117,8 @@ weir_status weir__engine_default_threads(weir_engine *engine, weir_error *error)
     engine->default_threads_made = true;
     weir_status status = weir__options_thread(NULL, &checked, error);
     for (uint32_t i = 0; i < count && status == WEIR_OK; i++) {
-        status = weir__thread_create(engine, &checked, error) != NULL ? WEIR_OK : WEIR_E_NOMEM;
+        status =
+            weir__thread_create(engine, &checked, false, error) != NULL ? WEIR_OK : WEIR_E_NOMEM;
     }
     return status;
 }
@@ -282,13 +283,16 @@ weir_status weir_engine_stop(weir_engine *engine, weir_ns timeout, weir_stop_rep
     if (weir__context_in_handler()) {
         return WEIR_E_BLOCKING;
     }
-    const bool mine = weir__shutdown_claim(engine);
+    bool mine = weir__shutdown_claim(engine);
     if (mine) {
         weir__shutdown(engine, timeout);
-    } else {
-        /* [T4] pairs with [T3]. */
-        while (weir__load(&engine->stop_done, seq_cst) != 2) {
-            weir__word_wait(&engine->stop_done, 1, WEIR_FOREVER);
+    }
+    /* [T4] pairs with [T3]. An asynchronous stop that could not be begun is taken over. */
+    while (weir__load(&engine->stop_done, seq_cst) != 2) {
+        weir__word_wait(&engine->stop_done, 1, WEIR_FOREVER);
+        if (weir__shutdown_claim(engine)) {
+            mine = true;
+            weir__shutdown(engine, timeout);
         }
     }
     if (report != NULL) {
@@ -313,6 +317,7 @@ weir_status weir_engine_stop_async(weir_engine *engine, weir_ns timeout)
                 status = weir__keeper_stop_engine(engine, timeout);
                 if (status != WEIR_OK) {
                     weir__store(&engine->stop_done, 0, seq_cst); /* nobody stops it after all */
+                    weir__word_wake(&engine->stop_done, INT32_MAX);
                 }
             }
         }

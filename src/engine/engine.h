@@ -42,6 +42,7 @@ struct weir_engine {
     /* Read by everyone on every post, written at transitions. */
     weir__atomic_u32 phase;
     weir__atomic_u32 attention; /* != 0: a freeze is under way or done; look closer */
+    weir__mutex count_lock;     /* taken for counting while attention is set */
     weir__registry registry;
     weir__pool envelopes, envelopes_wide;
     uint64_t serial; /* unique in the process; its lowest 8 bits are in every handle */

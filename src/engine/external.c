@@ -105,7 +105,7 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     weir__context_detach(&thread->context);
     /* seq_cst: a stop that waits for us looks at this. */
     weir__store(&thread->turning, 0, seq_cst);
-    if (weir__engine_phase(engine) >= WEIR__ABANDONED) {
+    if (weir__load(&engine->phase, seq_cst) >= WEIR__ABANDONED) {
         weir__add(&engine->threads_out, 1, seq_cst);
         weir__word_wake(&engine->threads_out, INT32_MAX);
     }

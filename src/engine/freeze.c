@@ -38,6 +38,17 @@ bool weir__freeze_look(weir__context *context, weir__processor *processor, bool 
     return (control & WEIR__CONTROL_FREEZE) == 0 && !abandoned;
 }
 
+bool weir__freeze_count_locked(weir__context *context, weir__processor *processor, bool handled)
+{
+    weir_engine *engine = context->engine;
+    weir__mutex_lock(&engine->count_lock);
+    weir__cell_add(handled ? &processor->handled : &processor->dead, 1);
+    weir__barrier_light();
+    const bool goes_on = weir__freeze_look(context, processor, handled);
+    weir__mutex_unlock(&engine->count_lock);
+    return goes_on;
+}
+
 void weir__freeze_discard(weir__context *context, weir__processor *processor, bool dead)
 {
     if (dead) {
@@ -80,6 +91,7 @@ void weir__freeze_engine(weir_engine *engine)
          c = weir__load(&c->next, acquire)) {
         weir__store(&c->frozen_handled, weir__cell_read(&c->tally.handled), relaxed);
         weir__store(&c->frozen_dead, weir__cell_read(&c->tally.dead), relaxed);
+        weir__store(&c->frozen_left, weir__cell_read(&c->tally.left), relaxed);
     }
     weir__store(&engine->frozen, 2, release);
 }

@@ -23,10 +23,17 @@
 /* The slow half: attention is set. True: go on with the turn. */
 bool weir__freeze_look(weir__context *context, weir__processor *processor, bool handled);
 
+/* The slow whole: attention was set before the event was done. Processor and context count in one
+ * piece, as far as a freeze of the engine can tell. */
+bool weir__freeze_count_locked(weir__context *context, weir__processor *processor, bool handled);
+
 /* Owner: one event is done. True: the turn may go on. */
 static inline bool weir__freeze_count(weir__context *context, weir__processor *processor,
                                       bool handled)
 {
+    if (weir__unlikely(weir__load(&context->engine->attention, relaxed) != 0)) {
+        return weir__freeze_count_locked(context, processor, handled);
+    }
     weir__cell_add(handled ? &processor->handled : &processor->dead, 1);
     weir__barrier_light();
     if (weir__unlikely(weir__load(&context->engine->attention, relaxed) != 0)) {

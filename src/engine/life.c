@@ -62,11 +62,16 @@ static void report_init(weir_turn *turn, weir_status status)
     const char *text = turn->text[0] != '\0' ? turn->text : weir_status_text(status);
     if (weir__engine_phase(engine) == WEIR__STARTING) {
         weir__mutex_lock(&engine->registry.lock);
-        weir__error_at(engine->start_error, status < 0 ? status : WEIR_E_FAILED, component,
-                       "its init failed: %s", text);
-        weir__store(&engine->start_failed, 1, seq_cst);
+        const bool starting = engine->start_error != NULL; /* else it has decided already */
+        if (starting) {
+            weir__error_at(engine->start_error, status < 0 ? status : WEIR_E_FAILED, component,
+                           "its init failed: %s", text);
+            weir__store(&engine->start_failed, 1, seq_cst);
+        }
         weir__mutex_unlock(&engine->registry.lock);
-        return;
+        if (starting) {
+            return;
+        }
     }
     const weir_log_field field = { "reason", text };
     weir__log_say(&engine->log, NULL, WEIR_LOG_ERROR, status, component,

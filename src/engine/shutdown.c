@@ -55,6 +55,7 @@ void weir__engine_sums(weir_engine *engine, weir__sums *sums)
         weir__tally *t = &c->tally;
         const uint64_t handled = sums->handled;
         const uint64_t dead = sums->dead;
+        const uint64_t left = sums->left;
         /* [Q2] pairs with [Q1]. */
 #define SUM(name) sums->name += weir__load(&t->name, acquire);
         WEIR__TALLY_MAP(SUM)
@@ -62,6 +63,7 @@ void weir__engine_sums(weir_engine *engine, weir__sums *sums)
         if (frozen) {
             sums->handled = handled + weir__load(&c->frozen_handled, relaxed);
             sums->dead = dead + weir__load(&c->frozen_dead, relaxed);
+            sums->left = left + weir__load(&c->frozen_left, relaxed);
         }
     }
     weir__signals_sum(engine, sums);
@@ -226,7 +228,8 @@ static bool moved(weir_engine *engine)
     for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
          c = weir__load(&c->next, acquire)) {
         if (weir__cell_read(&c->tally.handled) != weir__load(&c->frozen_handled, relaxed) ||
-            weir__cell_read(&c->tally.dead) != weir__load(&c->frozen_dead, relaxed)) {
+            weir__cell_read(&c->tally.dead) != weir__load(&c->frozen_dead, relaxed) ||
+            weir__cell_read(&c->tally.left) != weir__load(&c->frozen_left, relaxed)) {
             return true;
         }
     }
@@ -242,10 +245,12 @@ static uint64_t freeze_and_count(weir_engine *engine)
     weir__mutex_lock(&engine->registry.lock);
     close_all(engine);
     wait_for_posters(engine, weir__deadline(JOIN_GRACE, 0));
+    weir__mutex_lock(&engine->count_lock); /* a handler that returns now counts before or after */
     do {
         weir__freeze_engine(engine);
         waiting = count_waiting(engine);
     } while (moved(engine) && ++tries < 1000);
+    weir__mutex_unlock(&engine->count_lock);
     weir__mutex_unlock(&engine->registry.lock);
     return waiting;
 }
@@ -364,6 +369,8 @@ void weir__shutdown_failed_start(weir_engine *engine)
     wake_everyone(engine);
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__mutex_lock(&engine->registry.lock);
+    close_all(engine);
+    wait_for_posters(engine, weir__deadline(JOIN_GRACE, 0));
     const uint64_t waiting = count_waiting(engine);
     weir__mutex_unlock(&engine->registry.lock);
     weir__bury_all(engine);

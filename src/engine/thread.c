@@ -129,8 +129,9 @@ static weir_status find_dispatchers(weir__thread *thread, const char *const *nam
     return WEIR_OK;
 }
 
-static void serve(weir__thread *thread)
+void weir__thread_serve(weir__thread *thread)
 {
+    thread->serves = true;
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
         weir__add(&dispatcher->threads, 1, seq_cst);
@@ -142,6 +143,10 @@ static void serve(weir__thread *thread)
 
 static void serve_no_more(weir__thread *thread)
 {
+    if (!thread->serves) {
+        return;
+    }
+    thread->serves = false;
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
         weir__sub(&dispatcher->threads, 1, seq_cst);
@@ -175,7 +180,7 @@ weir__thread *weir__thread_by_name(weir_engine *engine, const char *name)
 }
 
 weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options *options,
-                                  weir_error *error)
+                                  bool private, weir_error *error)
 {
     const uint32_t index = weir__load(&engine->thread_count, relaxed);
     if (index == WEIR__THREADS_MAX) {
@@ -210,7 +215,9 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->options.cores = thread->cores;
     thread->options.name = thread->name;
     thread->options.dispatchers = NULL;
-    serve(thread);
+    if (weir__engine_phase(engine) == WEIR__CREATED || private) {
+        weir__thread_serve(thread);
+    }
     enlist_context(engine, &thread->context);
     weir__store(&engine->threads[index], thread, release);
     weir__store(&engine->thread_count, index + 1, release);
@@ -420,7 +427,7 @@ weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *opti
         weir__error_at(error, WEIR_E_INVALID, "weir_thread_add",
                        "the engine is stopping or stopped");
     } else {
-        thread = weir__thread_create(engine, &checked, error);
+        thread = weir__thread_create(engine, &checked, false, error);
     }
     weir_status status = thread != NULL ? WEIR_OK : WEIR_E_INVALID;
     if (thread != NULL && phase != WEIR__CREATED) {
@@ -432,6 +439,11 @@ weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *opti
     }
     if (status != WEIR_OK && thread != NULL) {
         weir__thread_retire(thread);
+    } else if (thread != NULL && phase != WEIR__CREATED) {
+        /* Only now: a dispatcher is not valid before a thread can serve it. */
+        weir__mutex_lock(&engine->registry.lock);
+        weir__thread_serve(thread);
+        weir__mutex_unlock(&engine->registry.lock);
     }
     return status == WEIR_OK ? (weir_thread){ thread->id } : none;
 }

@@ -60,6 +60,7 @@ typedef struct weir__thread {
 
     /* Control. */
     char *name;
+    bool serves;                 /* counted in its dispatchers; under registry.lock */
     weir_thread_options options; /* its strings and arrays are copies */
     int32_t *cores; /* core_total of them; options.core_count is 0 if they could not be had */
     uint32_t core_total;
@@ -85,9 +86,11 @@ typedef enum weir__thread_state {
     WEIR__THREAD_JOINED,
 } weir__thread_state;
 
-/* Control plane; registry.lock held. Makes and publishes it; does not start it. NULL: error set. */
+/* Control plane; registry.lock held. Makes and publishes it; does not start it. NULL: error set.
+ * Before the start, or if it is private, its dispatchers are valid at once; else from serve on. */
 weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options *options,
-                                  weir_error *error);
+                                  bool private, weir_error *error);
+void weir__thread_serve(weir__thread *thread);
 void weir__thread_free(weir__thread *thread);
 /* Takes back a thread that no processor can be on. registry.lock held. */
 void weir__thread_withdraw(weir__thread *thread);

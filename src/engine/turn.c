@@ -121,7 +121,7 @@ static bool deliver(weir_turn *turn, weir__envelope *envelope)
 
 /* Takes everything that waits without handling it, as dead or as left. False: a gap is in the way.
  * */
-static bool discard_all(weir_turn *turn, progress *at, bool dead)
+static bool discard_all(weir_turn *turn, progress *at)
 {
     weir__mailbox *mailbox = &turn->processor->mailbox;
     while (weir__mailbox_count(weir__load(&mailbox->word, acquire)) > at->uncredited) {
@@ -131,7 +131,8 @@ static bool discard_all(weir_turn *turn, progress *at, bool dead)
         }
         at->uncredited++;
         close_event(turn, envelope);
-        weir__freeze_discard(turn->context, turn->processor, dead);
+        const uint32_t control = weir__load(&turn->processor->control, acquire);
+        weir__freeze_discard(turn->context, turn->processor, (control & WEIR__CONTROL_FREEZE) == 0);
     }
     return true;
 }
@@ -152,8 +153,7 @@ static weir__turn_end finish(weir_turn *turn, progress *at)
     weir__processor *processor = turn->processor;
     const uint32_t control = weir__load(&processor->control, acquire);
     weir__envelope *spent;
-    if ((control & (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0 &&
-        !discard_all(turn, at, (control & WEIR__CONTROL_FREEZE) == 0)) {
+    if ((control & (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0 && !discard_all(turn, at)) {
         return WEIR__TURN_GAP;
     }
     if (weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)) {
