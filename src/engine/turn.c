@@ -252,13 +252,20 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
         turn.batch = thread->events_left;
     }
     turn.text[0] = '\0';
+    if (weir__unlikely(weir__engine_phase(engine) >= WEIR__ABANDONED)) {
+        return WEIR__TURN_MORE; /* over: no hook and no handler begins any more */
+    }
     const uint32_t control = weir__load(&processor->control, acquire);
     if (weir__unlikely((control & WEIR__CONTROL_INIT) != 0)) {
         weir__life_begin(&turn);
     }
-    if (weir__unlikely(weir__engine_phase(engine) == WEIR__STARTING)) {
+    const weir__phase phase = weir__engine_phase(engine);
+    if (weir__unlikely(phase == WEIR__STARTING)) {
         weir__hold(processor);
         return WEIR__TURN_OVER;
+    }
+    if (weir__unlikely(phase >= WEIR__ABANDONED)) {
+        return WEIR__TURN_MORE; /* the start has failed: its events are left */
     }
     progress at;
     at.cursor = weir__mailbox_cursor(&processor->mailbox);
