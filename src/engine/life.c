@@ -16,9 +16,6 @@
 #include "engine/room.h"
 #include "engine/stop.h"
 
-static weir__log_gate unhandled_gate;
-static weir__log_gate failed_gate;
-
 /* "processor orders", "processor #3.1". By the owner. */
 static void component_of(const weir__processor *processor, char *out, size_t size)
 {
@@ -36,8 +33,8 @@ void weir__life_warn_unhandled(weir_turn *turn, const weir_event *event)
     char component[112];
     component_of(turn->processor, component, sizeof(component));
     const weir_log_field field = { "type", event->type->name };
-    weir__log_say(log, &unhandled_gate, WEIR_LOG_WARNING, WEIR_UNHANDLED, component,
-                  "an event was not handled", &field, 1);
+    weir__log_say(log, &turn->context->engine->unhandled_gate, WEIR_LOG_WARNING, WEIR_UNHANDLED,
+                  component, "an event was not handled", &field, 1);
 }
 
 void weir__life_warn_failed(weir_turn *turn, const weir_event *event, weir_status status)
@@ -49,7 +46,7 @@ void weir__life_warn_failed(weir_turn *turn, const weir_event *event, weir_statu
     char component[112];
     component_of(turn->processor, component, sizeof(component));
     const weir_log_field fields[] = { { "type", event->type->name }, { "reason", turn->text } };
-    weir__log_say(log, &failed_gate, WEIR_LOG_WARNING, status, component,
+    weir__log_say(log, &turn->context->engine->failed_gate, WEIR_LOG_WARNING, status, component,
                   "its handler failed; the event is dead", fields, turn->text[0] != '\0' ? 2 : 1);
 }
 
