@@ -104,8 +104,10 @@ static history_verdict check_refusal(uint32_t number, const send *s, const proce
     case WEIR_STOPPING:
         return may_be_closed(p) ? NULL
                                 : broken("P-6: send %u: STOPPING, and nobody stops it", number);
-    case WEIR_UNKNOWN:
-        return may_be_closed(p) ? NULL : broken("P-6: send %u: UNKNOWN, and it is there", number);
+    case WEIR_UNKNOWN: /* of a wish for room: the one whose room it is */
+        return may_be_closed(s->kind == HISTORY_ROOM ? &processors[s->sender] : p)
+                   ? NULL
+                   : broken("P-6: send %u: UNKNOWN, and it is there", number);
     case WEIR_E_NOMEM:
         return run.memory_may_run_out
                    ? NULL
@@ -198,7 +200,7 @@ static history_verdict check_begin(uint32_t number, uint32_t send_number)
     if (p->rules.has_init && p->init != HOOK_OK) {
         return broken("P-8: processor %u handles before its init has succeeded", number);
     }
-    if (run.stop_over != 0 || p->stop_over != 0) {
+    if ((run.stop_over != 0 || p->stop_over != 0) && !p->may_be_late) {
         return broken("P-8: send %u is handled after the stop of %s", send_number,
                       run.stop_over != 0 ? "the engine" : "its processor");
     }
@@ -222,6 +224,7 @@ history_verdict history_handler_begins(uint32_t number, uint32_t send_number)
     send *s = &sends[send_number];
     s->began = ++run.clock;
     p->waiting -= s->end != 0 ? 1 : 0;
+    p->may_be_late = p->may_be_late && run.stop_over == 0 && p->stop_over == 0;
     if (s->kind == HISTORY_POST) {
         p->last_of[s->sender] = send_number + 1;
     }
@@ -327,6 +330,17 @@ uint32_t history_stop_begins(uint32_t scope, bool waits)
     return run.stops++;
 }
 
+static bool other_stop_of(const stop *mine)
+{
+    for (uint32_t i = 0; i < run.stops; i++) {
+        if (&stops[i] != mine && stops[i].scope != HISTORY_ENGINE &&
+            belongs(mine->scope, stops[i].scope)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static history_verdict check_stop_status(const stop *s)
 {
     switch (s->status) {
@@ -334,10 +348,9 @@ static history_verdict check_stop_status(const stop *s)
     case WEIR_ALREADY:
     case WEIR_TIMEOUT:
         return NULL;
-    case WEIR_UNKNOWN: /* gone: some other stop was there before, or its init has failed */
+    case WEIR_UNKNOWN: /* gone: some other stop was faster, or its init has failed */
         if (s->scope != HISTORY_ENGINE &&
-            (processors[s->scope].stop_begun != s->begin || run.stop_begun != 0 ||
-             processors[s->scope].init == HOOK_FAILED)) {
+            (other_stop_of(s) || run.stop_begun != 0 || processors[s->scope].init == HOOK_FAILED)) {
             return NULL;
         }
         break;
@@ -385,11 +398,15 @@ static void note_over(const stop *s)
 {
     if (s->scope == HISTORY_ENGINE) {
         run.stop_over = run.stop_over != 0 ? run.stop_over : s->end;
-        return;
     }
     for (uint32_t i = 0; i < run.processors; i++) {
-        if (belongs(i, s->scope) && processors[i].stop_over == 0) {
-            processors[i].stop_over = s->end;
+        if (belongs(i, s->scope)) {
+            processor *p = &processors[i];
+            if (s->scope != HISTORY_ENGINE && p->stop_over == 0) {
+                p->stop_over = s->end;
+            }
+            /* Time ran out: a handler that was under way may not have come to its first line. */
+            p->may_be_late = s->status == WEIR_TIMEOUT && p->running == NOBODY;
         }
     }
 }

@@ -28,6 +28,7 @@ typedef struct processor {
     uint32_t running; /* the send that is handled, IN_A_HOOK, NOBODY */
     hook init, destroy;
     uint64_t stop_begun, stop_over;        /* 0: never */
+    bool may_be_late;                      /* one handler may begin after the stop was over */
     uint32_t waiting;                      /* accepted for certain, not begun */
     uint32_t newest;                       /* the last accepted send + 1 */
     uint32_t last_of[HISTORY_SENDERS_MAX]; /* of each sender: the last that was begun, + 1 */

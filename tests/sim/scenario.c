@@ -1,7 +1,7 @@
 /*
  * scenario.c - the stage: calls and handlers, written into the history.
  *
- * Compiled with the race detector's instrumentation, as the scenarios are; the history is not.
+ * Not instrumented, so that its own notes are no races; what actors share it says by itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +20,7 @@ static actor actors[HISTORY_PROCESSORS_MAX];
 static uint32_t actor_count;
 static bool stopped;
 static bool settling; /* somebody waits for rest */
+static uint32_t cues;
 
 static void expect(history_verdict wrong)
 {
@@ -44,6 +45,7 @@ void stage_open(const weir_engine_options *options)
     actor_count = 0;
     stopped = false;
     settling = false;
+    cues = 0;
     if (options != NULL) {
         o = *options;
     }
@@ -72,16 +74,24 @@ static uint32_t send_of(const weir_event *event)
     return number;
 }
 
+/* A plain write of a turn, as far as the race detector can tell. */
+static void touch(actor *self)
+{
+    weir_sim_writes(&self->turns, sizeof(self->turns));
+    self->turns++;
+}
+
 static weir_status on_event(void *state, weir_turn *turn, const weir_event *event)
 {
     actor *self = state;
+    weir_sim_reads(event->data, event->size);
     const uint32_t send = send_of(event);
     weir_sim_note("actor %u begins send %u", self->number, send);
     expect(history_handler_begins(self->number, send));
-    self->turns++;
+    touch(self);
     weir_sim_step(); /* here another turn would show, if there were one */
     const weir_status status = self->part != NULL ? self->part(self, turn, event) : WEIR_OK;
-    self->turns++;
+    touch(self);
     expect(history_handler_ends(self->number, send, status));
     weir_sim_note("actor %u ends send %u: %s", self->number, send, weir_status_name(status));
     if (settling && history_pending() == 0) {
@@ -96,10 +106,10 @@ weir_status actor_init(void *state, weir_turn *turn, void *argument)
     (void)turn;
     (void)argument;
     expect(history_init_begins(self->number));
-    self->turns++;
+    touch(self);
     weir_sim_step();
-    expect(history_init_ends(self->number, WEIR_OK));
-    return WEIR_OK;
+    expect(history_init_ends(self->number, self->init_answer));
+    return self->init_answer;
 }
 
 void actor_destroy(void *state, weir_status reason)
@@ -107,7 +117,7 @@ void actor_destroy(void *state, weir_status reason)
     actor *self = state;
     (void)reason;
     expect(history_destroy_begins(self->number));
-    self->turns++;
+    touch(self);
     weir_sim_step();
     expect(history_destroy_ends(self->number));
 }
@@ -140,7 +150,11 @@ actor *stage_actor(const weir_processor_options *options, actor_part *part)
         .has_init = o.init != NULL,
         .has_destroy = o.destroy != NULL,
     });
-    a->handle = weir_processor_add(stage.engine, &o, &stage.error);
+    weir_error error = WEIR_ERROR_INIT;
+    a->handle = weir_processor_add(stage.engine, &o, &error);
+    if (error.status != WEIR_OK) {
+        stage.error = error;
+    }
     return a;
 }
 
@@ -159,16 +173,34 @@ static uint32_t outsider(void)
     return HISTORY_OUTSIDE + (uint32_t)weir_sim_thread_self();
 }
 
-weir_status stage_post_what(actor *to, uint32_t what)
+uint32_t stage_send_begins(const actor *to)
 {
     const uint32_t send = history_send_begins(outsider(), to->number, HISTORY_POST);
+    weir_sim_note("sends %u to actor %u", send, to->number);
+    return send;
+}
+
+uint32_t stage_signal_begins(const actor *to)
+{
+    const uint32_t send = history_send_begins(outsider(), to->number, HISTORY_SIGNAL);
+    weir_sim_note("signals %u to actor %u", send, to->number);
+    return send;
+}
+
+void stage_send_ends(uint32_t send, weir_status status)
+{
+    weir_sim_note("sent %u: %s", send, weir_status_name(status));
+    expect(history_send_ends(send, status));
+}
+
+weir_status stage_post_what(actor *to, uint32_t what)
+{
+    const uint32_t send = stage_send_begins(to);
     const stage_message message = { send, what };
-    weir_sim_note("posts send %u to actor %u", send, to->number);
     const weir_status status = weir_engine_post(
         stage.engine, to->handle,
         &(weir_event){ .type = &stage_message_type, .data = &message, .size = sizeof(message) });
-    weir_sim_note("posted send %u: %s", send, weir_status_name(status));
-    expect(history_send_ends(send, status));
+    stage_send_ends(send, status);
     return status;
 }
 
@@ -229,6 +261,18 @@ weir_status stage_stop_async(weir_ns timeout)
     return status;
 }
 
+weir_status stage_wait(weir_ns timeout)
+{
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    const weir_status status = weir_engine_wait(stage.engine, timeout, &report);
+    if (status == WEIR_OK) {
+        const uint32_t stop = history_stop_begins(HISTORY_ENGINE, true);
+        stopped = true;
+        expect(history_stop_ends(stop, WEIR_ALREADY, &report));
+    }
+    return status;
+}
+
 weir_status stage_stop_actor(actor *which, weir_ns timeout)
 {
     weir_stop_report report = WEIR_STOP_REPORT_INIT;
@@ -246,6 +290,16 @@ weir_status stage_stop_actor_async(actor *which, weir_ns timeout)
     const weir_status status = weir_processor_stop_async(stage.engine, which->handle, timeout);
     expect(history_stop_ends(stop, status, NULL));
     return status;
+}
+
+void stage_cue(void)
+{
+    cues++;
+}
+
+uint32_t stage_cues(void)
+{
+    return cues;
 }
 
 /* ---- the end ---- */

@@ -53,6 +53,7 @@ struct actor {
     uint64_t turns;   /* plain on purpose */
     actor_part *part; /* NULL: nothing */
     void *own;        /* the scenario's */
+    weir_status init_answer;
 };
 
 typedef struct stage_message {
@@ -88,6 +89,10 @@ weir_status stage_post_what(actor *to, uint32_t what);
 /* In a part. */
 weir_status actor_post(actor *self, weir_turn *turn, actor *to);
 weir_status actor_want_room(actor *self, weir_turn *turn, actor *target);
+/* A send in any other way: begin, put the number into the first four bytes, send, end. */
+uint32_t stage_send_begins(const actor *to);
+uint32_t stage_signal_begins(const actor *to);
+void stage_send_ends(uint32_t send, weir_status status);
 
 /* Until everything that was accepted is handled. If that never comes, everybody waits, which is a
  * failure. Posters must be joined before. */
@@ -95,8 +100,14 @@ void stage_settle(void);
 
 weir_status stage_stop(weir_ns timeout);
 weir_status stage_stop_async(weir_ns timeout);
+/* Until a stop that was begun is over. */
+weir_status stage_wait(weir_ns timeout);
 weir_status stage_stop_actor(actor *which, weir_ns timeout);
 weir_status stage_stop_actor_async(actor *which, weir_ns timeout);
+
+/* Cues that were given so far: between the body and its threads, and no edge. */
+void stage_cue(void);
+uint32_t stage_cues(void);
 
 /* ---- the end: quiet ---- */
 
