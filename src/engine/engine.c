@@ -315,7 +315,9 @@ weir_status weir_engine_stop_async(weir_engine *engine, weir_ns timeout)
                 status = WEIR_ALREADY;
             } else {
                 status = weir__keeper_stop_engine(engine, timeout);
-                if (status != WEIR_OK) {
+                if (status == WEIR_OK) {
+                    weir__shutdown_announce(engine);
+                } else {
                     weir__store(&engine->stop_done, 0, seq_cst); /* nobody stops it after all */
                     weir__word_wake(&engine->stop_done, INT32_MAX);
                 }

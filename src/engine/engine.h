@@ -80,6 +80,7 @@ struct weir_engine {
         progress; /* a wait word: changes when a thread runs out of work or a hook ends */
     weir__atomic_u32 stop_done; /* a wait word: 0, 1 a stop has begun, 2 it has ended */
     weir__atomic_u32 frozen;    /* ABANDONED: 1 nothing is accepted, 2 the numbers are fixed */
+    weir__phase stop_from;      /* under registry.lock: the phase that the stop has ended */
     weir_status stop_status;    /* written before stop_done = 2 */
     weir_stop_report stop_report;
     weir_error *start_error; /* under registry.lock: where a failed init reports */

@@ -298,19 +298,34 @@ bool weir__shutdown_claim(weir_engine *engine)
     return weir__cas(&engine->stop_done, &none, 1, seq_cst, relaxed);
 }
 
+/* registry.lock held. */
+static void close_to_outsiders(weir_engine *engine, weir__phase phase)
+{
+    engine->stop_from = phase;
+    set_phase(engine, WEIR__STOPPING);
+}
+
+void weir__shutdown_announce(weir_engine *engine)
+{
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase == WEIR__CREATED || phase == WEIR__RUNNING) {
+        close_to_outsiders(engine, phase);
+    }
+}
+
 /* False: the start that was under way has failed, and has stopped everything. */
 static bool begin_stopping(weir_engine *engine, bool *started)
 {
-    weir__mutex_lock(&engine->start_lock); /* a start that is under way ends first */
-    const bool stoppable = weir__engine_phase(engine) < WEIR__STOPPING;
-    if (stoppable) {
-        *started = weir__engine_phase(engine) != WEIR__CREATED;
-        weir__mutex_lock(&engine->registry.lock); /* nothing is added any more */
-        set_phase(engine, WEIR__STOPPING);
-        weir__mutex_unlock(&engine->registry.lock);
+    weir__mutex_lock(&engine->start_lock);    /* a start that is under way ends first */
+    weir__mutex_lock(&engine->registry.lock); /* nothing is added any more */
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase < WEIR__STOPPING) {
+        close_to_outsiders(engine, phase);
     }
+    *started = engine->stop_from != WEIR__CREATED;
+    weir__mutex_unlock(&engine->registry.lock);
     weir__mutex_unlock(&engine->start_lock);
-    return stoppable;
+    return phase <= WEIR__STOPPING; /* STOPPING: this stop was announced */
 }
 
 /* Until nothing is in flight, every hook has run and every thread can go. */
