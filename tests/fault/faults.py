@@ -92,7 +92,7 @@ def run_injected(call, error, when, *command):
     since = time.monotonic()
     tracer = subprocess.Popen(
         ["strace", "-f", "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}",
-         "-e", "signal=none", "-o", f"/proc/self/fd/1", "-p", str(process.pid)],
+         "-e", "signal=none", "-o", "/proc/self/fd/1", "-p", str(process.pid)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     tracer.stderr.readline()  # "strace: Process N attached"
     outcome = finish(process, "go\n", since)

@@ -27,6 +27,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -44,6 +45,7 @@ typedef struct world {
     weir_thread external;                             /* zero: could not be had */
     atomic_uint_least64_t accepted, accepted_outside; /* the latter by the last processor */
     atomic_int posters_left;
+    int done; /* an eventfd: a poster is */
     bool core_required;
     atomic_bool unexplained;
 } world;
@@ -173,11 +175,7 @@ static void *post_some(void *argument)
         const weir_event event = { .type = &weir_bytes_type,
                                    .data = bytes,
                                    .size = i % 8 == 0 ? (uint32_t)sizeof(bytes) : 8 };
-        const bool last = i == POSTS - 1;
-        const uint64_t index = last ? PROCESSORS - 1 : (random >> 33) % PROCESSORS;
-        if (last) {
-            atomic_fetch_sub(&w.posters_left, 1); /* before the ring that lets main see it */
-        }
+        const uint64_t index = (random >> 33) % PROCESSORS;
         const weir_status status = weir_engine_post(w.engine, w.to[index], &event);
         if (status == WEIR_OK) {
             atomic_fetch_add(&w.accepted, 1);
@@ -187,19 +185,26 @@ static void *post_some(void *argument)
             atomic_store(&w.unexplained, true);
         }
     }
+    atomic_fetch_sub(&w.posters_left, 1);
+    (void)eventfd_write(w.done, 1);
     return NULL;
 }
 
-/* Sleeps until the doorbell rings, at most `patience_ms`, and turns. */
+/* Sleeps until the doorbell rings or a poster is done, at most `patience_ms`, and turns. */
 static void turn_external(int patience_ms)
 {
-    struct pollfd bell = { .fd = weir_thread_fd(w.engine, w.external), .events = POLLIN };
+    struct pollfd bells[2] = {
+        { .fd = weir_thread_fd(w.engine, w.external), .events = POLLIN },
+        { .fd = w.done, .events = POLLIN },
+    };
+    eventfd_t ignored;
     if (w.external.id == 0) {
         const struct timespec pause = { 0, 1000000 };
         (void)nanosleep(&pause, NULL);
         return;
     }
-    const int rang = poll(&bell, 1, patience_ms);
+    const int rang = poll(bells, 2, patience_ms);
+    (void)eventfd_read(w.done, &ignored);
     const int32_t answer = weir_thread_run_once(w.engine, w.external, 0);
     if (rang == 0 && answer > 0 && patience_ms == RING_MS) {
         fprintf(stderr, "events waited for %d ms, and nobody rang\n", patience_ms);
@@ -211,7 +216,7 @@ static void turn_external(int patience_ms)
     }
 }
 
-/* All that the posters sent is handled there; their last one is for the outside, so it rings. */
+/* All that the posters sent is handled there: each event rings, or one before it did. */
 static void run_outside(void)
 {
     const counter *own = &w.counters[PROCESSORS - 1];
@@ -337,6 +342,7 @@ static bool prepare(int argument_count, char **arguments)
 int main(int argument_count, char **arguments)
 {
     weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    w.done = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); /* before any limit */
     if (!prepare(argument_count, arguments)) {
         fprintf(stderr,
                 "usage: system_program [--wait] [--required] [--files N] [--memory BYTES]\n");
