@@ -170,6 +170,10 @@ static void read_counters(soak_scene *scene, const soak_player *p)
     weir_counters all = WEIR_COUNTERS_INIT, one = WEIR_COUNTERS_INIT;
     const weir_processor handle = { atomic_load(&p->handle) };
     char name[64];
+    weir_dispatcher_counters d = WEIR_DISPATCHER_COUNTERS_INIT;
+    weir_thread_counters t = WEIR_THREAD_COUNTERS_INIT;
+    (void)weir_dispatcher_counters_get(scene->engine, soak_dispatcher(scene, 0), &d);
+    (void)weir_thread_counters_get(scene->engine, weir_thread_find(scene->engine, "weir-0"), &t);
     const weir_status status = weir_engine_counters(scene->engine, &all);
     const weir_status other = weir_processor_counters(scene->engine, handle, &one);
     (void)weir_processor_name(scene->engine, handle, name, sizeof(name));

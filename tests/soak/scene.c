@@ -8,9 +8,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "dice.h"
 #include "pace.h"
+
+#define REST_NS (10 * (int64_t)1000000000)
 
 void soak_books_add(soak_scene *scene, soak_books *part)
 {
@@ -32,6 +35,23 @@ static void open_signal(soak_scene *scene, weir_error *error)
     }
 }
 
+/* Nobody posts any more: what was accepted is handled although no other event ever comes (P-4). */
+static void expect_rest(soak_scene *scene)
+{
+    const struct timespec pause = { 0, 500000 };
+    const int64_t end = soak_now() + REST_NS;
+    weir_counters c = WEIR_COUNTERS_INIT;
+    soak_step(scene->beat, "waits until nothing is in flight");
+    do {
+        (void)nanosleep(&pause, NULL);
+        if (weir_engine_counters(scene->engine, &c) == WEIR_OK && c.depth == 0 &&
+            c.accepted == c.handled + c.dropped + c.dead + c.left) {
+            return;
+        }
+    } while (soak_now() < end);
+    soak_violation(scene->seed, "%" PRIu64 " events wait, and nobody handles them (P-4)", c.depth);
+}
+
 /* Posts from foreign threads while the driver does its own; then all come home. */
 static void play_round(soak_scene *scene)
 {
@@ -48,6 +68,9 @@ static void play_round(soak_scene *scene)
     }
     soak_step(scene->beat, "calls the foreign threads home");
     soak_foreign_end(scene);
+    if (scene->shape.go_on != SOAK_ENDLESS && soak_once_in(&scene->random, 2)) {
+        expect_rest(scene);
+    }
 }
 
 /* A start that must fail because a player's init does: everything that was posted is counted. */
