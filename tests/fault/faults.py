@@ -83,15 +83,15 @@ def why_no_strace():
     return None if "attached" in said else f"strace cannot attach: {said.strip()}"
 
 
-def run_injected(call, error, when, *command):
-    """Runs a program that waits for a line (--wait), and from that line on lets every thread's
-    nth `call` fail with `error`. `when` is a number or a range as strace has it ("2+": all from
-    the second on). Answers the outcome and how many calls failed."""
+def run_injected(call, fault, *command):
+    """Runs a program that waits for a line (--wait), and from that line on injects a fault into a
+    system call. `fault` is as strace has it: "error=EIO:when=2" (each thread's second one),
+    "delay_exit=1000". Answers the outcome and how many calls were hit."""
     process = start(*command, "--wait")
     process.stdout.readline()
     since = time.monotonic()
     tracer = subprocess.Popen(
-        ["strace", "-f", "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}",
+        ["strace", "-f", "-e", f"trace={call}", "-e", f"inject={call}:{fault}",
          "-e", "signal=none", "-o", "/proc/self/fd/1", "-p", str(process.pid)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     tracer.stderr.readline()  # "strace: Process N attached"
@@ -101,4 +101,4 @@ def run_injected(call, error, when, *command):
     except subprocess.TimeoutExpired:
         tracer.kill()
         trace = tracer.communicate()[0]
-    return outcome, trace.count("(INJECTED)")
+    return outcome, trace.count("(INJECTED)") + trace.count("(DELAYED)")

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every system call that weir makes, refused once, first or later (and some for good): the answer
-is a clear error or what the headers promise, never a hang, a crash or a lost event. By strace's
-fault injection; futex cannot be refused that way.
+is a clear error or what the headers promise, never a hang, a crash or a lost event; then some that
+are late. By strace's fault injection. It cannot tell a futex wait, which may fail, from a wake-up,
+which never does: futex is delayed, not refused.
 
 system_program asks for everything that there is to ask for, says what was refused, tries again,
 and compares its own count of events with the engine's."""
@@ -64,6 +65,20 @@ FOR_GOOD = [
 ]
 
 
+# Microseconds before the call or behind it, by which the thread is late: the wake-ups too.
+DELAYS = [
+    ("futex", "delay_enter=1000"), ("futex", "delay_exit=1000"),
+    ("futex", "delay_enter=5000:when=1+3"), ("write", "delay_enter=5000"),
+    ("read", "delay_exit=5000"), ("membarrier", "delay_enter=20000"),
+    ("membarrier", "delay_exit=20000"), ("clone3", "delay_exit=5000"),
+    ("sched_yield", "delay_enter=5000"), ("mmap", "delay_exit=2000"),
+]
+
+
+def inject(call, fault, *arguments):
+    return faults.run_injected(call, fault, faults.program("system_program"), *arguments)
+
+
 def judge(outcome, said, status=0):
     """What is wrong with an outcome; empty: nothing."""
     if outcome.status != status:
@@ -78,7 +93,7 @@ def judge(outcome, said, status=0):
 def check_row(check, call, error, whens, said, meaning):
     wrong, hits = [], 0
     for when in whens:
-        outcome, count = faults.run_injected(call, error, when, faults.program("system_program"))
+        outcome, count = inject(call, f"error={error}:when={when}")
         hits += count
         why = judge(outcome, said)
         if why:
@@ -90,20 +105,29 @@ def check_row(check, call, error, whens, said, meaning):
 
 
 def check_for_good(check, call, error, said, status):
-    outcome, count = faults.run_injected(call, error, "1+", faults.program("system_program"))
+    outcome, count = inject(call, f"error={error}:when=1+")
     why = judge(outcome, said, status) or ("" if count else "nothing was refused")
     check(f"{call} with {error} for good: exit status {status}, and the reason", not why,
           f"{why}: {outcome}")
 
 
 def check_required(check):
-    outcome, count = faults.run_injected("sched_setaffinity", "EPERM", 1,
-                                         faults.program("system_program"), "--required")
+    outcome, count = inject("sched_setaffinity", "error=EPERM:when=1", "--required")
     said = r"refused: thread pinned: core \d+ is required and cannot be had.*not permitted"
     # Each try is a new thread, whose first call it is.
     why = judge(outcome, said, 3) or ("" if count else "nothing was refused")
     check("sched_setaffinity with EPERM: a core that is required is an error", not why,
           f"{why}: {outcome}")
+
+
+def check_delays(check):
+    wrong = []
+    for call, delay in DELAYS:
+        outcome, count = inject(call, delay)
+        why = judge(outcome, NOTHING) or ("" if count else "nothing was delayed")
+        if why:
+            wrong.append(f"{call} {delay}: {why}: {outcome}")
+    check("system calls that take their time: nothing is lost", not wrong, "\n".join(wrong))
 
 
 def run_command(call, error, when):
@@ -148,6 +172,7 @@ def main():
         for row in FOR_GOOD:
             check_for_good(check, *row)
         check_required(check)
+        check_delays(check)
         check_command(check)
 
 
