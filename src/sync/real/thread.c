@@ -213,9 +213,11 @@ void weir__doorbell_ring(int descriptor)
 {
     const int saved = errno;
     const uint64_t one = 1;
-    /* EAGAIN means that it is readable already, which is all we want. */
-    const ssize_t ignored = write(descriptor, &one, sizeof(one));
-    (void)ignored;
+    ssize_t written;
+    do { /* ends: each turn of it is an interruption */
+        written = write(descriptor, &one, sizeof(one));
+        /* EAGAIN means that it is readable already, which is all we want. */
+    } while (written < 0 && errno == EINTR);
     errno = saved;
 }
 
