@@ -174,6 +174,52 @@ static void the_bounds_of_a_processors_options_are_legal(void **state)
     weir_engine_destroy(engine);
 }
 
+#define ENGINE_SAYS(field, given, sentence)                                                        \
+    {                                                                                              \
+        { .struct_size = sizeof(weir_engine_options), .field = (given) },                          \
+            "weir_engine_options." #field ": " sentence " (WEIR_E_INVALID)"                        \
+    }
+
+static void an_error_says_the_bounds_and_the_default(void **state)
+{
+    (void)state;
+    const struct {
+        weir_engine_options options;
+        const char *sentence;
+    } cases[] = {
+        ENGINE_SAYS(threads, 1025, "is 1025, must be 1 to 1024 (0 = the default, 1)"),
+        ENGINE_SAYS(mailbox_max, 1000001,
+                    "is 1000001, must be 1 to 1000000 (0 = the default, 10000)"),
+        ENGINE_SAYS(block_max, -5,
+                    "is -5 ns, must be 1 ns to 9223372036854775807 ns (0 = the default, "
+                    "1000000000 ns)"),
+        ENGINE_SAYS(batch_max, 65536, "is 65536, must be 1 to 65535 (0 = the default, 64)"),
+        ENGINE_SAYS(processors_max, 16000001,
+                    "is 16000001, must be 1 to 16000000 (0 = the default, 2000000)"),
+        ENGINE_SAYS(block_bytes_max, UINT64_MAX,
+                    "is 18446744073709551615, must be 1 to 9223372036854775807 (0 = the default, "
+                    "268435456)"),
+        ENGINE_SAYS(backoff_base, -1,
+                    "is -1 ns, must be 1 ns to 3600000000000 ns (0 = the default, 10000 ns)"),
+        ENGINE_SAYS(backoff_max, 3600 * WEIR_S + 1,
+                    "is 3600000000001 ns, must be 1 ns to 3600000000000 ns (0 = the default, "
+                    "10000000 ns)"),
+        ENGINE_SAYS(backoff_multiplier, 1.0,
+                    "is 1, must be more than 1 and at most 100 (0 = the default, 1.5)"),
+        ENGINE_SAYS(backoff_jitter, 1.5,
+                    "is 1.5, must be more than 0 and at most 1 (0 = the default, 0)"),
+        ENGINE_SAYS(overflow, (weir_overflow)5, "is 5, must be one of WEIR_OVERFLOW_..."),
+        ENGINE_SAYS(overflow, (weir_overflow)-1, "is 0, must be one of WEIR_OVERFLOW_..."),
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        weir_error error = WEIR_ERROR_INIT;
+        char text[600];
+        assert_null(weir_engine_create(&cases[i].options, &error));
+        (void)weir_error_format(&error, text, sizeof(text));
+        assert_string_equal(cases[i].sentence, text);
+    }
+}
+
 static void of_several_mistakes_the_first_one_is_told(void **state)
 {
     (void)state;
@@ -309,6 +355,7 @@ int main(void)
         cmocka_unit_test(a_thread_has_at_most_1024_cores),
         cmocka_unit_test(the_bounds_of_a_threads_options_are_legal),
         cmocka_unit_test(the_bounds_of_a_processors_options_are_legal),
+        cmocka_unit_test(an_error_says_the_bounds_and_the_default),
         cmocka_unit_test(of_several_mistakes_the_first_one_is_told),
         cmocka_unit_test(a_back_off_begins_below_its_longest_delay),
         cmocka_unit_test(a_strategy_gives_no_thread_more_than_64_dispatchers),

@@ -74,6 +74,32 @@ static void more_is_said_until_the_last_event_of_the_batch(void **state)
     }
 }
 
+typedef struct ends {
+    uint64_t count, last_of_turn[LOOKS_MAX], turns;
+} ends;
+
+static weir_status note_end(void *state, weir_turn *turn, const weir_event *event)
+{
+    ends *e = state;
+    (void)event;
+    e->count++;
+    if (!weir_turn_more(turn) && e->turns < LOOKS_MAX) {
+        e->last_of_turn[e->turns++] = e->count;
+    }
+    return WEIR_OK;
+}
+
+static void a_turn_has_64_events_by_default(void **state)
+{
+    (void)state;
+    ends e = { .count = 0 };
+    run_numbers(note_end, &e, 150, 0);
+    assert_int_equal(3, e.turns);
+    assert_int_equal(64, e.last_of_turn[0]);
+    assert_int_equal(128, e.last_of_turn[1]);
+    assert_int_equal(150, e.last_of_turn[2]);
+}
+
 /* ---- commit ---- */
 
 static atomic_int drops;
@@ -431,6 +457,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_clock_of_a_turn_is_read_once_at_the_first_call),
         cmocka_unit_test(more_is_said_until_the_last_event_of_the_batch),
+        cmocka_unit_test(a_turn_has_64_events_by_default),
         cmocka_unit_test(a_handler_commits_a_block_that_arrives_uncopied_with_its_sender),
         cmocka_unit_test(a_commit_without_an_engine_or_a_turn_drops_its_payload_once),
         cmocka_unit_test(a_reply_goes_to_the_sender_and_is_unknown_without_one),
