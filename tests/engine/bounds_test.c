@@ -50,6 +50,13 @@ static void a_name_has_at_most_255_bytes(void **state)
                                            &error)
                             .id);
     assert_refused(&error, "weir_processor_options.name", "at most 255 bytes");
+    error = (weir_error)WEIR_ERROR_INIT;
+    assert_int_equal(
+        0,
+        weir_processor_add(
+            engine, WEIR_PROCESSOR(.dispatcher = too_long, .handler = test_recorder_handle), &error)
+            .id);
+    assert_refused(&error, "weir_processor_options.dispatcher", "at most 255 bytes");
     const weir_processor p =
         test_processor_add(engine, WEIR_PROCESSOR(.name = longest, .dispatcher = longest,
                                                   .handler = test_recorder_handle));
@@ -157,9 +164,13 @@ static void the_bounds_of_a_processors_options_are_legal(void **state)
         { .cases = WEIR_CASES(no_handler) },
     };
     static const char *const words[] = {
-        "mailbox_max: is 1000001",    "batch_max: is 65536", "block_max: is -2",
-        "state_size: is more",        "overflow: is 0",      "cases: row 1 has no type",
-        "cases: row 0 has no handler"
+        "mailbox_max: is 1000001, must be 1 to 1000000 (0 = the default, 10000)",
+        "batch_max: is 65536, must be 1 to 65535 (0 = the default, 64)",
+        "block_max: is -2 ns, must be 1 ns to 9223372036854775807 ns (0 = the default, 1000000000",
+        "state_size: is more",
+        "overflow: is 0",
+        "cases: row 1 has no type",
+        "cases: row 0 has no handler",
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         weir_processor_options options = wrong[i];
