@@ -132,7 +132,7 @@ static weir_status note_turn(void *state, weir_turn *turn, const weir_event *eve
     return WEIR_OK;
 }
 
-/* 0: the engine's for `before`, the dispatcher's for what comes after the tuning, but its own wins. */
+/* The first has the engine's, the second the dispatcher's, the third its own. */
 static void processors_that_are_added_later_have_the_dispatchers_batch(void **state)
 {
     (void)state;
