@@ -20,6 +20,7 @@ COPIED = ("include", "src", "tests")
 NOT_LIBRARY = ("src/cli/", "src/sync/sim/")  # every other .c file of src/ is: tools/tidy.py says so
 FLAGS = ("-std=gnu11 -O1 -g0 -w -fPIC -pthread -DWEIR_DEBUG -fno-semantic-interposition "
          "-Iinclude -Isrc -Itests")
+STARVED_MAX = 20  # times its limit that a test may take on a machine that is busy otherwise
 MEMORY_MAX = 8 << 30  # of a test's address space: some mutants allocate without end
 
 # A flavour is how everything is compiled: what is added to FLAGS (the last -O counts), what to the
@@ -150,9 +151,9 @@ class Workshop:
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                    start_new_session=True,
                                    preexec_fn=_limit if self.flavour.bounded else _no_core)
-        late = threading.Event()
-        timer = threading.Timer(limit, lambda: (late.set(), _end(process)))
-        timer.start()
+        late, over = threading.Event(), threading.Event()
+        watch = threading.Thread(target=_watch, args=(process, limit, late, over))
+        watch.start()
         said, failed = [], False
         for line in process.stderr:
             said.append(line.decode(errors="replace"))
@@ -161,7 +162,8 @@ class Workshop:
                 _end(process)
                 break
         status = process.wait()
-        timer.cancel()
+        over.set()
+        watch.join()
         _end(process)
         process.stderr.close()
         verdict = ("failed" if failed else "hung" if late.is_set() else
@@ -170,6 +172,29 @@ class Workshop:
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _starved(pid):
+    """Seconds that a thread of it was ready to run and did not: a busy machine, not a hang."""
+    longest = 0
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
+        try:
+            longest = max(longest, int(path.read_text().split()[1]))
+        except (OSError, IndexError, ValueError):
+            pass  # the thread has ended meanwhile
+    return longest / 1e9
+
+
+def _watch(process, limit, late, over):
+    """Ends it after `limit` seconds, not counting those in which it was starved."""
+    start, starved = time.monotonic(), 0.0
+    while not over.wait(0.2):
+        starved = max(starved, _starved(process.pid))
+        waited = time.monotonic() - start
+        if waited - starved > limit or waited > STARVED_MAX * limit:
+            late.set()
+            _end(process)
+            return
 
 
 def _no_core():
