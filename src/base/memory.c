@@ -5,33 +5,9 @@
  */
 #include "base/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
-
-static void *libc_allocate(void *context, size_t size, size_t alignment)
-{
-    (void)context;
-    if (size > SIZE_MAX - alignment) {
-        return NULL;
-    }
-    /* C11 wants the size to be a multiple of the alignment. */
-    return aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
-}
-
-static void libc_release(void *context, void *memory, size_t size)
-{
-    (void)context;
-    (void)size;
-    free(memory);
-}
-
-const weir_allocator *weir__allocator_default(void)
-{
-    static const weir_allocator libc = { libc_allocate, libc_release, NULL };
-    return &libc;
-}
 
 void *weir__allocate_raw(const weir_allocator *allocator, size_t size)
 {

@@ -1,12 +1,8 @@
 /*
- * base/status.c - what a status is called, and the end of a process whose contract was broken.
+ * base/status.c - what a status is called.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "base/assert.h"
 #include "weir/base.h"
 
 const char *weir_status_name(weir_status status)
@@ -38,10 +34,4 @@ const char *weir_status_text(weir_status status)
 uint32_t weir_version(void)
 {
     return WEIR_VERSION;
-}
-
-_Noreturn void weir__assert_fail(const char *expression, const char *file, int line)
-{
-    fprintf(stderr, "%s:%d: weir assertion failed: %s\n", file, line, expression);
-    abort();
 }

@@ -10,6 +10,7 @@
 #include "engine/context.h"
 
 #include "base/memory.h"
+#include "base/processwide.h"
 #include "engine/engine.h"
 #include "engine/signal.h"
 #include "sync/thread.h"
@@ -23,10 +24,10 @@ typedef struct thread_state {
 
 /* Guards the list of living engines, and with it: a thread that ends against an engine that ends.
  * */
-static weir__mutex alive_lock;
-static weir_engine *alive;
-static uint64_t last_serial;
-static bool hooks_installed;
+static WEIR__PROCESS_WIDE weir__mutex alive_lock;
+static WEIR__PROCESS_WIDE weir_engine *alive;
+static WEIR__PROCESS_WIDE uint64_t last_serial;
+static WEIR__PROCESS_WIDE bool hooks_installed;
 
 static thread_state *state_of_thread(void)
 {

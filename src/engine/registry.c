@@ -35,7 +35,7 @@ void weir__registry_close(weir_engine *engine)
     for (uint32_t i = 0; i < registry->used; i++) {
         weir__life_free(engine, weir__registry_slot(registry, i));
     }
-    for (uint32_t i = 0; registry->chunks != NULL && i < registry->chunks_max; i++) {
+    for (uint32_t i = 0; i * WEIR__CHUNK_SLOTS < registry->used; i++) {
         weir__release(&engine->allocator, weir__load(&registry->chunks[i], relaxed),
                       WEIR__CHUNK_SLOTS * sizeof(weir__processor));
     }

@@ -20,8 +20,8 @@
 #include "sync/mutex.h"
 #include "weir/base.h"
 
-#define WEIR__CHUNK_SLOTS 4096u
-#define WEIR__CHUNKS_MAX 4096u
+#define WEIR__CHUNK_SLOTS 512u /* 64 KiB: what an engine with one processor pays, too */
+#define WEIR__CHUNKS_MAX 32769u
 
 struct weir__processor;
 

@@ -121,8 +121,8 @@ static weir__pooled *carve(weir__pool *pool, uint32_t *count)
         for (uint32_t i = *count; i > 0; i--) {
             char *memory = pool->fresh + (size_t)(i - 1) * pool->object_size;
             weir__pooled *object = (weir__pooled *)(void *)memory;
-            weir__store(&object->next, first, relaxed);
-            weir__store(&object->link, 0, relaxed);
+            weir__init(&object->next, first);
+            weir__init(&object->link, 0);
             first = object;
         }
         pool->fresh += (size_t)*count * pool->object_size;

@@ -9,6 +9,7 @@
  *     weir__exchange(&a, value, order)      weir__cas(&a, &expected, value, success, failure)
  *     weir__add / sub / or / and(&a, value, order)      the old value
  *     weir__fence(order)
+ *     weir__init(&a, value)                 of an atom that no other thread can reach yet
  *
  * A *cell* is a counter with one writer: relaxed load, add, store, no locked instruction; anyone
  * may read it.
@@ -21,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#ifdef WEIR_SIM
+#ifdef WEIR_SIMULATED
 #include "sync/sim/atomic.h"
 #else
 #include "sync/real/atomic.h"
@@ -34,7 +35,11 @@ typedef weir__atomic_u64 weir__cell;
 
 static inline void weir__cell_add(weir__cell *cell, uint64_t amount)
 {
+#ifdef WEIR_SIMULATED
+    weir__sim_cell_add(&cell->value, amount, WEIR__SIM_SITE("a counter"));
+#else
     weir__store(cell, weir__load(cell, relaxed) + amount, relaxed);
+#endif
 }
 
 static inline uint64_t weir__cell_read(const weir__cell *cell)

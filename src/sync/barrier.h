@@ -23,7 +23,7 @@
 /* Any thread, any number of times, before the first heavy barrier. */
 void weir__barrier_open(void);
 
-#ifdef WEIR_SIM
+#ifdef WEIR_SIMULATED
 void weir__barrier_light(void);
 #else
 /* Written by weir__barrier_open only: true where the kernel cannot fence the others for us. */

@@ -33,7 +33,7 @@ void weir__yield(void);
 
 static inline void weir__pause(void)
 {
-#if defined(WEIR_SIM)
+#if defined(WEIR_SIMULATED)
     weir__yield();
 #elif defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

@@ -13,6 +13,7 @@
         _Atomic(type) value;                                                                       \
     }
 
+#define weir__init(atom, to) atomic_store_explicit(&(atom)->value, (to), memory_order_relaxed)
 #define weir__load(atom, order) atomic_load_explicit(&(atom)->value, memory_order_##order)
 #define weir__store(atom, to, order)                                                               \
     atomic_store_explicit(&(atom)->value, (to), memory_order_##order)

@@ -1,5 +1,5 @@
 /*
- * sync/real/word.c - futex(2), the mutex on top of it, and membarrier(2).
+ * sync/real/word.c - futex(2) and membarrier(2).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +15,6 @@
 
 #include "base/assert.h"
 #include "sync/barrier.h"
-#include "sync/mutex.h"
 
 bool weir__word_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout)
 {
@@ -37,29 +36,6 @@ void weir__word_wake(weir__atomic_u32 *word, uint32_t count)
     }
     syscall(SYS_futex, &word->value, FUTEX_WAKE_PRIVATE, count, NULL, NULL, 0);
     errno = saved;
-}
-
-void weir__mutex_lock(weir__mutex *mutex)
-{
-    uint32_t state = 0;
-    /* [M1] pairs with [M2]: everything the last holder wrote. */
-    if (weir__cas(&mutex->state, &state, 1, acquire, relaxed)) {
-        return;
-    }
-    /* Ends when the holder lets go; every round either takes the lock or sleeps. */
-    while (weir__exchange(&mutex->state, 2, acquire) != 0) {
-        weir__word_wait(&mutex->state, 2, WEIR_FOREVER);
-    }
-}
-
-void weir__mutex_unlock(weir__mutex *mutex)
-{
-    /* [M2] pairs with [M1]. */
-    const uint32_t state = weir__exchange(&mutex->state, 0, release);
-    WEIR_ASSERT(state != 0);
-    if (state == 2) {
-        weir__word_wake(&mutex->state, 1);
-    }
 }
 
 weir__atomic_u32 weir__barrier_symmetric;

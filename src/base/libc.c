@@ -1,0 +1,39 @@
+/*
+ * base/libc.c - what the library asks of libc, and a simulated build does not: memory, and the end.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/memory.h"
+
+static void *libc_allocate(void *context, size_t size, size_t alignment)
+{
+    (void)context;
+    if (size > SIZE_MAX - alignment) {
+        return NULL;
+    }
+    /* C11 wants the size to be a multiple of the alignment. */
+    return aligned_alloc(alignment, (size + alignment - 1) & ~(alignment - 1));
+}
+
+static void libc_release(void *context, void *memory, size_t size)
+{
+    (void)context;
+    (void)size;
+    free(memory);
+}
+
+const weir_allocator *weir__allocator_default(void)
+{
+    static const weir_allocator libc = { libc_allocate, libc_release, NULL };
+    return &libc;
+}
+
+_Noreturn void weir__assert_fail(const char *expression, const char *file, int line)
+{
+    fprintf(stderr, "%s:%d: weir assertion failed: %s\n", file, line, expression);
+    abort();
+}

@@ -1,0 +1,244 @@
+/*
+ * sync/sim/core.h - what the parts of the simulator share: the run, its threads, their clocks.
+ *
+ * One OS thread. A simulated thread is a coroutine with a stack of its own; the *current* one runs
+ * until a step at which the strategy decides otherwise, and then switches directly to the next. All
+ * state of a run is in `weir__sim` and is reset between runs in time that depends on what the run
+ * used, never on the sizes of tables: tables carry the number of the run that wrote them.
+ *
+ *     step.c     who runs next: steps, waits, deadlocks             switch.h   coroutines
+ *     decide.c   strategies, the log of decisions, replay           explore.c  runs and results
+ *     atomic.c   atomics, store buffers, edges between clocks       race.c     plain accesses
+ *     memory.c   the arena that all of the engine's memory is in    trace.c    every step in words
+ *     word.c, thread.c   the rest of the sync room's headers        shrink.c   shorter failures
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_SYNC_SIM_CORE_H
+#define WEIR_SYNC_SIM_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "sync/sim/atomic.h"
+#include "weir/sim.h"
+
+#define WEIR__SIM_THREADS_MAX 256u
+#define WEIR__SIM_CLOCKS 15u /* threads that the race detector can tell apart */
+#define WEIR__SIM_BUFFER 8u  /* stores that a thread can have in flight */
+#define WEIR__SIM_STEP_NS 10 /* virtual time of a step */
+
+/* What each thread is known to have done: component i counts the releases of thread i. */
+typedef struct weir__sim_clock {
+    uint32_t at[WEIR__SIM_CLOCKS];
+} weir__sim_clock;
+
+typedef struct weir__sim_buffered {
+    void *atom;
+    uint64_t value;
+    uint32_t size;
+    weir__sim_clock released; /* what an acquiring reader learns */
+} weir__sim_buffered;
+
+typedef enum weir__sim_state {
+    WEIR__SIM_FREE, /* never used in this run, or joined */
+    WEIR__SIM_RUNNABLE,
+    WEIR__SIM_WAITING, /* on a word, or asleep (word NULL) */
+    WEIR__SIM_JOINING,
+    WEIR__SIM_OVER
+} weir__sim_state;
+
+typedef struct weir__sim_thread {
+    void *saved; /* stack pointer while another runs */
+    weir__sim_state state;
+    uint32_t index;
+    uint64_t steps;
+    uint64_t stalled_until; /* of weir__sim.steps: stuck before that */
+    const void *word;
+    weir_ns deadline;
+    bool timed_out;
+    uint32_t joins;
+    uint32_t priority; /* PCT: the highest runs */
+    void (*run)(void *);
+    void *argument;
+    void *local;
+    bool local_armed;
+    const weir__sim_site *site; /* of the last step, for reports */
+    uint32_t buffered;
+    bool clocked; /* the race detector knows it */
+    weir__sim_clock clock, released, acquirable;
+    weir__sim_buffered buffer[WEIR__SIM_BUFFER];
+    char *stack;
+    char name[16];
+} weir__sim_thread;
+
+/* One decision that differs from "go on": thread and its step number, what, and how. */
+typedef struct weir__sim_decision {
+    uint32_t thread;
+    char what; /* s(witch) f(lush) w(ake, spurious) t (stall) j(ump) a(llocation) c(hoice) */
+    uint64_t step;
+    uint64_t value;
+} weir__sim_decision;
+
+typedef struct weir__sim_run {
+    weir__sim_thread *current; /* NULL: no run, or the host between runs */
+    uint64_t steps;
+    uint64_t decide_at; /* the step at which the strategy wants to be asked */
+    weir_ns now;        /* virtual */
+    uint32_t number;    /* of this run: what tables carry */
+    bool racing;        /* plain accesses are looked at */
+    uint32_t faults;
+    uint32_t thread_count; /* slots used so far */
+    uint32_t alive;
+    uint32_t company; /* alive, or over and not joined yet: with 1 there is nobody to race with */
+    uint64_t steps_max;
+    void (*invariant)(void *);
+    void *invariant_argument;
+    bool checking; /* inside the invariant: no steps */
+    bool tracing;
+    bool quiet; /* threads are interrupted only where they wait */
+    bool failed;
+    bool timed; /* the scale model decides (scale.c) */
+    uint32_t cores;
+    char why[512];
+    void *host; /* the explorer's stack pointer */
+    weir__sim_thread threads[WEIR__SIM_THREADS_MAX];
+} weir__sim_run;
+
+extern weir__sim_run weir__sim;
+extern char *weir__sim_stacks;
+#define WEIR__SIM_STACK_BYTES ((size_t)256 << 10)
+#define WEIR__SIM_STACKS_BYTES (WEIR__SIM_THREADS_MAX * WEIR__SIM_STACK_BYTES)
+
+/* ---- step.c ---- */
+
+void weir__sim_step_slow(void);
+
+/* Every operation that another thread could notice begins with this. */
+static inline void weir__sim_step(const weir__sim_site *site)
+{
+    weir__sim_thread *self = weir__sim.current;
+    if (self == NULL || weir__sim.checking) {
+        return;
+    }
+    self->site = site;
+    self->steps++;
+    weir__sim.now += WEIR__SIM_STEP_NS;
+    if (++weir__sim.steps >= weir__sim.decide_at) {
+        weir__sim_step_slow();
+    }
+}
+
+/* The current thread gives way: others first, time passes if there are none. */
+void weir__sim_give_way(const weir__sim_site *site);
+/* It sleeps until weir__sim_wake or the deadline. False: the deadline. */
+bool weir__sim_sleep_on(const void *word, weir_ns timeout);
+void weir__sim_wake(const void *word, uint32_t count);
+/* -1: no slot. */
+int weir__sim_spawn(void (*run)(void *), void *argument);
+void weir__sim_join(uint32_t index);
+
+/* Begins a run whose thread 0 is `run` on a stack of its own; returns when it is over. */
+void weir__sim_run_to_end(void (*run)(void *), void *argument);
+/* Ends the run as failed. Does not return. */
+_Noreturn void weir__sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- decide.c ---- */
+
+typedef struct weir__sim_plan {
+    weir_sim_strategy strategy;
+    uint64_t seed;
+    uint32_t depth;
+    uint32_t faults;
+    const weir__sim_decision *schedule; /* replay: sorted as it was made */
+    uint32_t schedule_length;
+} weir__sim_plan;
+
+void weir__sim_decide_begin(const weir__sim_plan *plan);
+/* At a step: the thread that goes on, perhaps the same. `yielding`: it would rather not. */
+weir__sim_thread *weir__sim_decide_switch(weir__sim_thread *self, bool yielding);
+/* A rare event, yes or no, once in about `rarity` times. */
+bool weir__sim_decide_fault(uint32_t fault, char what, uint32_t rarity);
+uint32_t weir__sim_decide_choice(uint32_t count);
+/* Exhaustive: goes to the next order. False: there is none. */
+bool weir__sim_decide_next(void);
+uint64_t weir__sim_random(void);
+const weir__sim_decision *weir__sim_decisions(uint32_t *count);
+uint32_t weir__sim_preemptions(void);
+/* A new exploration: nothing is known from the last. */
+void weir__sim_decide_forget(void);
+
+static inline bool weir__sim_can_run(const weir__sim_thread *thread)
+{
+    return thread->state == WEIR__SIM_RUNNABLE && thread->stalled_until <= weir__sim.steps;
+}
+
+/* ---- atomic.c ---- */
+
+void weir__sim_atomics_reset(void);
+/* The oldest store in flight of a thread becomes visible; all of them. */
+void weir__sim_flush_one(weir__sim_thread *thread);
+void weir__sim_flush(weir__sim_thread *thread);
+/* Edges made by other means than atomics: what `from` did is before what `to` does next. */
+void weir__sim_edge(weir__sim_thread *from, weir__sim_thread *to);
+/* A full fence in every thread at once (membarrier). */
+void weir__sim_fence_all(void);
+uint64_t weir__sim_peek(const void *atom, uint32_t size);
+
+/* ---- race.c ---- */
+
+/* What is known of four bytes of memory. An access: thread in 4 bits, which of the bytes in 4,
+ * clock in 24; 0: none. */
+typedef struct weir__sim_shadow {
+    uint32_t run; /* that wrote it: in others it is blank */
+    uint32_t wrote, read[2];
+    uint32_t atom; /* its record in atomic.c, if it is one */
+} weir__sim_shadow;
+
+/* NULL: there is no place for it. */
+weir__sim_shadow *weir__sim_shadow_of(uintptr_t address);
+
+static inline bool weir__sim_racing(void)
+{
+    return weir__sim.racing && weir__sim.company > 1;
+}
+
+void weir__sim_access(uintptr_t address, size_t size, bool write);
+void weir__sim_races_reset(void);
+/* An atomic access: not before the plain write that made it, not after its memory's end. Its
+ * shadow, or NULL. */
+weir__sim_shadow *weir__sim_race_atomic(uintptr_t address);
+void weir__sim_race_freed(uintptr_t address, size_t size);
+
+/* ---- memory.c ---- */
+
+#define WEIR__SIM_ARENA_BYTES ((size_t)1 << 28)
+#define WEIR__SIM_PAGE_SHIFT 12
+extern char *weir__sim_arena;
+extern uint8_t *weir__sim_page_gone; /* one byte a page: it was freed */
+
+void weir__sim_memory_reset(void);
+/* Bytes that were taken and not given back. */
+size_t weir__sim_memory_live(void);
+void weir__sim_process_wide_restore(void);
+
+/* ---- thread.c ---- */
+
+void weir__sim_thread_reset(void);
+/* A thread's function is over: what is to be done with its local pointer. */
+void weir__sim_thread_ends(weir__sim_thread *thread);
+
+/* ---- trace.c ---- */
+
+void weir__sim_trace_open(const char *path);
+void weir__sim_trace_close(void);
+void weir__sim_trace(const char *what, const weir__sim_site *site, const void *atom,
+                     uint64_t value);
+void weir__sim_trace_text(const char *text);
+/* "engine/duty.c:240 &thread->wake", or "somewhere". */
+void weir__sim_site_text(const weir__sim_site *site, char *out, size_t size);
+
+#endif /* WEIR_SYNC_SIM_CORE_H */

@@ -1,0 +1,315 @@
+/*
+ * sync/sim/step.c - simulated threads: steps, waits, wake-ups, the end of a run.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "sync/sim/core.h"
+#include "sync/sim/switch.h"
+
+#define BEGIN_NS (100 * WEIR_S) /* the clock at the beginning: zero means "never" in places */
+#define WAIT_NS WEIR_US         /* what passes while the only runnable thread spins */
+
+weir__sim_run weir__sim;
+char *weir__sim_stacks;
+
+static void go_to(weir__sim_thread *next)
+{
+    weir__sim_thread *self = weir__sim.current;
+    if (next == self) {
+        return;
+    }
+    if (weir__sim.tracing) {
+        weir__sim_trace("switch", next->site, NULL, next->index);
+    }
+    weir__sim.current = next;
+    weir__sim_switch(&self->saved, next->saved);
+}
+
+_Noreturn static void end_run(void)
+{
+    void *nowhere;
+    weir__sim.current = NULL;
+    weir__sim_switch(&nowhere, weir__sim.host);
+    __builtin_unreachable();
+}
+
+void weir__sim_fail(const char *format, ...)
+{
+    va_list arguments;
+    WEIR_ASSERT(weir__sim.current != NULL); /* a failure outside a run has nowhere to go */
+    if (!weir__sim.failed) {
+        va_start(arguments, format);
+        vsnprintf(weir__sim.why, sizeof(weir__sim.why), format, arguments);
+        va_end(arguments);
+        weir__sim.failed = true;
+    }
+    end_run();
+}
+
+/* Sleepers whose time has come. */
+static void expire(void)
+{
+    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+        weir__sim_thread *thread = &weir__sim.threads[i];
+        if (thread->state == WEIR__SIM_WAITING && thread->deadline <= weir__sim.now) {
+            thread->state = WEIR__SIM_RUNNABLE;
+            thread->timed_out = true;
+        }
+    }
+}
+
+static void check_invariant(void)
+{
+    weir__sim.checking = true;
+    weir__sim.invariant(weir__sim.invariant_argument);
+    weir__sim.checking = false;
+    weir__sim.decide_at = 0;
+}
+
+void weir__sim_step_slow(void)
+{
+    weir__sim_thread *self = weir__sim.current;
+    if (weir__sim.steps > weir__sim.steps_max) {
+        weir__sim_fail("no end: more than %llu steps (a livelock, or steps_max is too small)",
+                       (unsigned long long)weir__sim.steps_max);
+    }
+    expire();
+    go_to(weir__sim_decide_switch(self, false));
+    if (weir__sim.invariant != NULL) {
+        check_invariant();
+    }
+}
+
+static bool somebody_can_run(void)
+{
+    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+        if (weir__sim_can_run(&weir__sim.threads[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Nobody can run: the end of a stall, or the next deadline. False: neither exists. */
+static bool pass_time(void)
+{
+    weir__sim_thread *stalled = NULL;
+    weir__sim_thread *next = NULL;
+    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+        weir__sim_thread *thread = &weir__sim.threads[i];
+        if (thread->state == WEIR__SIM_RUNNABLE &&
+            (stalled == NULL || thread->stalled_until < stalled->stalled_until)) {
+            stalled = thread;
+        }
+        if (thread->state == WEIR__SIM_WAITING && thread->deadline != WEIR_FOREVER &&
+            (next == NULL || thread->deadline < next->deadline)) {
+            next = thread;
+        }
+    }
+    if (stalled != NULL) {
+        stalled->stalled_until = 0;
+        return true;
+    }
+    if (next != NULL) {
+        weir__sim.now = next->deadline;
+        expire();
+        return true;
+    }
+    return false;
+}
+
+_Noreturn static void fail_stuck(void)
+{
+    char text[400];
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < weir__sim.thread_count && used < sizeof(text); i++) {
+        const weir__sim_thread *thread = &weir__sim.threads[i];
+        char site[120];
+        if (thread->state != WEIR__SIM_WAITING && thread->state != WEIR__SIM_JOINING) {
+            continue;
+        }
+        weir__sim_site_text(thread->site, site, sizeof(site));
+        const int length = snprintf(text + used, sizeof(text) - used, "; thread %u %s at %s", i,
+                                    thread->state == WEIR__SIM_JOINING ? "joins" : "waits", site);
+        used += length > 0 ? (size_t)length : 0;
+    }
+    weir__sim_fail("everybody waits (a lost wake-up or a deadlock)%s", text);
+}
+
+/* The current thread cannot go on, or does not want to. Returns when it runs again. */
+static void let_others_run(bool yielding)
+{
+    weir__sim_thread *self = weir__sim.current;
+    self->steps++; /* a decision of its own, apart from the step that led here */
+    expire();
+    while (!somebody_can_run()) {
+        if (!pass_time()) {
+            fail_stuck();
+        }
+    }
+    go_to(weir__sim_decide_switch(self, yielding));
+}
+
+void weir__sim_give_way(const weir__sim_site *site)
+{
+    weir__sim_thread *self = weir__sim.current;
+    if (self == NULL || weir__sim.checking) {
+        return;
+    }
+    self->site = site;
+    self->steps++;
+    if (++weir__sim.steps > weir__sim.steps_max) {
+        weir__sim_step_slow();
+    }
+    weir__sim.now += WAIT_NS;
+    let_others_run(true);
+}
+
+bool weir__sim_sleep_on(const void *word, weir_ns timeout)
+{
+    weir__sim_thread *self = weir__sim.current;
+    WEIR_ASSERT(!weir__sim.checking);
+    self->state = WEIR__SIM_WAITING;
+    self->word = word;
+    self->timed_out = false;
+    self->deadline =
+        timeout >= WEIR_FOREVER - weir__sim.now ? WEIR_FOREVER : weir__sim.now + timeout;
+    let_others_run(true);
+    self->word = NULL;
+    return !self->timed_out;
+}
+
+void weir__sim_wake(const void *word, uint32_t count)
+{
+    /* Any of the sleepers may be the one: a futex promises no order. */
+    while (count > 0) {
+        weir__sim_thread *sleepers[WEIR__SIM_THREADS_MAX];
+        uint32_t found = 0;
+        for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+            weir__sim_thread *thread = &weir__sim.threads[i];
+            if (thread->state == WEIR__SIM_WAITING && thread->word == word) {
+                sleepers[found++] = thread;
+            }
+        }
+        if (found == 0) {
+            return;
+        }
+        weir__sim_thread *woken = sleepers[found > count ? weir__sim_decide_choice(found) : 0];
+        woken->state = WEIR__SIM_RUNNABLE;
+        weir__sim.decide_at = 0;
+        count--;
+    }
+}
+
+static void thread_over(weir__sim_thread *self)
+{
+    weir__sim_flush(self);
+    self->state = WEIR__SIM_OVER;
+    weir__sim.alive--;
+    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+        weir__sim_thread *thread = &weir__sim.threads[i];
+        if (thread->state == WEIR__SIM_JOINING && thread->joins == self->index) {
+            thread->state = WEIR__SIM_RUNNABLE;
+        }
+    }
+    if (weir__sim.alive == 0) {
+        end_run();
+    }
+    let_others_run(true);
+}
+
+static void entry(void)
+{
+    weir__sim_thread *self = weir__sim.current;
+    self->run(self->argument);
+    weir__sim_thread_ends(self);
+    thread_over(self);
+    __builtin_unreachable();
+}
+
+int weir__sim_spawn(void (*run)(void *), void *argument)
+{
+    uint32_t index = 0;
+    while (index < weir__sim.thread_count && weir__sim.threads[index].state != WEIR__SIM_FREE) {
+        index++;
+    }
+    if (index == WEIR__SIM_THREADS_MAX) {
+        return -1;
+    }
+    weir__sim_thread *thread = &weir__sim.threads[index];
+    const bool again = index < weir__sim.thread_count;
+    const uint32_t before = again && index < WEIR__SIM_CLOCKS ? thread->clock.at[index] : 0;
+    memset(thread, 0, offsetof(weir__sim_thread, buffer));
+    thread->index = index;
+    thread->stack = weir__sim_stacks + (size_t)index * WEIR__SIM_STACK_BYTES;
+    thread->saved = weir__sim_stack_make(thread->stack, WEIR__SIM_STACK_BYTES, entry);
+    thread->run = run;
+    thread->argument = argument;
+    thread->deadline = WEIR_FOREVER;
+    thread->state = WEIR__SIM_RUNNABLE;
+    thread->priority = (uint32_t)(weir__sim_random() >> 40) + 1024;
+    snprintf(thread->name, sizeof(thread->name), "thread-%u", index);
+    weir__sim.thread_count = again ? weir__sim.thread_count : index + 1;
+    weir__sim.alive++;
+    weir__sim.company++;
+    if (index >= WEIR__SIM_CLOCKS) {
+        weir__sim.racing = false; /* more threads than it can tell apart: said in the result */
+    } else {
+        thread->clocked = true;
+        thread->clock.at[index] = before + 1;
+    }
+    if (weir__sim.current != NULL) {
+        weir__sim_edge(weir__sim.current, thread);
+    }
+    weir__sim.decide_at = 0;
+    return (int)index;
+}
+
+void weir__sim_join(uint32_t index)
+{
+    weir__sim_thread *self = weir__sim.current;
+    weir__sim_thread *other = &weir__sim.threads[index];
+    WEIR_ASSERT(other->state != WEIR__SIM_FREE);
+    if (other->state != WEIR__SIM_OVER) {
+        self->state = WEIR__SIM_JOINING;
+        self->joins = index;
+        let_others_run(true);
+    }
+    weir__sim_edge(other, self);
+    other->state = WEIR__SIM_FREE;
+    weir__sim.company--;
+}
+
+void weir__sim_run_to_end(void (*run)(void *), void *argument)
+{
+    if (weir__sim_stacks == NULL) {
+        weir__sim_stacks = mmap(NULL, WEIR__SIM_STACKS_BYTES, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        WEIR_ASSERT(weir__sim_stacks != MAP_FAILED);
+    }
+    weir__sim.current = NULL;
+    weir__sim.steps = 0;
+    weir__sim.decide_at = 0;
+    weir__sim.now = BEGIN_NS;
+    weir__sim.number++;
+    weir__sim.thread_count = 0;
+    weir__sim.alive = 0;
+    weir__sim.company = 0;
+    weir__sim.invariant = NULL;
+    weir__sim.checking = false;
+    weir__sim.quiet = false;
+    weir__sim.failed = false;
+    weir__sim.why[0] = '\0';
+    weir__sim.racing = (weir__sim.faults & WEIR_SIM_RACES) != 0;
+    weir__sim_memory_reset();
+    weir__sim_process_wide_restore();
+    weir__sim_thread_reset();
+    weir__sim_spawn(run, argument);
+    weir__sim.current = &weir__sim.threads[0];
+    weir__sim_switch(&weir__sim.host, weir__sim.current->saved);
+}

@@ -1,0 +1,227 @@
+/*
+ * sync/sim/thread.c - the rest of the sync room: threads, cores, the local pointer, clocks,
+ * doorbells.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "sync/thread.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sync/sim/core.h"
+
+#define DOORBELLS_MAX 64
+#define DOORBELL_FIRST 1000000 /* far from descriptors of the system */
+#define WALL_BEGIN (INT64_C(1700000000) * WEIR_S)
+
+typedef struct doorbell {
+    bool open, rung;
+} doorbell;
+
+static doorbell doorbells[DOORBELLS_MAX];
+static void (*local_hook)(void *);
+static void *host_local; /* of the explorer, outside runs */
+
+void weir__sim_thread_reset(void)
+{
+    memset(doorbells, 0, sizeof(doorbells));
+    local_hook = NULL;
+}
+
+void weir__sim_thread_ends(weir__sim_thread *thread)
+{
+    if (thread->local_armed && thread->local != NULL && local_hook != NULL) {
+        local_hook(thread->local);
+        thread->local = NULL;
+    }
+}
+
+/* ---- threads ---- */
+
+int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *argument)
+{
+    static const weir__sim_site site = { "sync/thread.h", 0, "weir__os_thread_start" };
+    weir__sim_step(&site);
+    if (weir__sim.current == NULL) {
+        return EAGAIN;
+    }
+    weir__sim_flush(weir__sim.current);
+    const int index = weir__sim_spawn(run, argument);
+    if (index < 0 || weir__sim_decide_fault(WEIR_SIM_ALLOCATIONS, 'a', 64)) {
+        if (index >= 0) {
+            weir__sim.threads[index].state = WEIR__SIM_FREE;
+            weir__sim.alive--;
+            weir__sim.company--;
+        }
+        return EAGAIN;
+    }
+    thread->run = run;
+    thread->argument = argument;
+    thread->handle = (uintptr_t)index;
+    return 0;
+}
+
+void weir__os_thread_join(weir__os_thread *thread)
+{
+    static const weir__sim_site site = { "sync/thread.h", 0, "weir__os_thread_join" };
+    weir__sim_step(&site);
+    weir__sim_flush(weir__sim.current);
+    weir__sim_join((uint32_t)thread->handle);
+}
+
+void weir__os_thread_name(const char *name)
+{
+    if (weir__sim.current != NULL) {
+        snprintf(weir__sim.current->name, sizeof(weir__sim.current->name), "%s", name);
+    }
+}
+
+int32_t weir__os_thread_id(void)
+{
+    return weir__sim.current != NULL ? (int32_t)weir__sim.current->index + 1 : 0;
+}
+
+int weir__os_thread_pin(const int32_t *cores, uint32_t count, int32_t *wrong)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (cores[i] < 0 || (uint32_t)cores[i] >= weir__sim.cores) {
+            *wrong = cores[i];
+            return EINVAL;
+        }
+    }
+    return 0;
+}
+
+int weir__os_thread_priority(weir_priority policy, int32_t value)
+{
+    (void)policy;
+    (void)value;
+    return 0;
+}
+
+void weir__yield(void)
+{
+    static const weir__sim_site site = { "sync/thread.h", 0, "weir__yield" };
+    weir__sim_give_way(&site);
+}
+
+uint32_t weir__cores_usable(void)
+{
+    return weir__sim.cores;
+}
+
+/* ---- the local pointer ---- */
+
+void **weir__local(void)
+{
+    return weir__sim.current != NULL ? &weir__sim.current->local : &host_local;
+}
+
+int weir__local_at_exit(void (*hook)(void *))
+{
+    local_hook = hook;
+    return 0;
+}
+
+void weir__local_arm(void)
+{
+    if (weir__sim.current != NULL) {
+        weir__sim.current->local_armed = true;
+    }
+}
+
+int weir__after_fork(void (*hook)(void))
+{
+    (void)hook;
+    return 0;
+}
+
+/* ---- time and chance ---- */
+
+weir_ns weir__clock_now(void)
+{
+    static const weir__sim_site site = { "sync/thread.h", 0, "weir__clock_now" };
+    weir__sim_step(&site);
+    return weir__sim.now;
+}
+
+weir_ns weir__clock_wall(void)
+{
+    return WALL_BEGIN + weir__clock_now();
+}
+
+uint64_t weir__random_seed(void)
+{
+    return weir__sim_random() | 1;
+}
+
+/* ---- doorbells ---- */
+
+static doorbell *doorbell_of(int descriptor)
+{
+    const int index = descriptor - DOORBELL_FIRST;
+    return index >= 0 && index < DOORBELLS_MAX && doorbells[index].open ? &doorbells[index] : NULL;
+}
+
+int weir__doorbell_open(void)
+{
+    for (int i = 0; i < DOORBELLS_MAX; i++) {
+        if (!doorbells[i].open) {
+            doorbells[i] = (doorbell){ true, false };
+            return DOORBELL_FIRST + i;
+        }
+    }
+    return -EMFILE;
+}
+
+void weir__doorbell_ring(int descriptor)
+{
+    static const weir__sim_site site = { "sync/thread.h", 0, "weir__doorbell_ring" };
+    weir__sim_step(&site);
+    doorbell *bell = doorbell_of(descriptor);
+    if (bell != NULL && weir__sim.current != NULL) {
+        weir__sim_flush(weir__sim.current);
+        bell->rung = true;
+        weir__sim_wake(bell, UINT32_MAX);
+    }
+}
+
+void weir__doorbell_clear(int descriptor)
+{
+    static const weir__sim_site site = { "sync/thread.h", 0, "weir__doorbell_clear" };
+    weir__sim_step(&site);
+    doorbell *bell = doorbell_of(descriptor);
+    if (bell != NULL && weir__sim.current != NULL) {
+        weir__sim_flush(weir__sim.current);
+        bell->rung = false;
+    }
+}
+
+void weir__doorbell_close(int descriptor)
+{
+    doorbell *bell = doorbell_of(descriptor);
+    if (bell != NULL) {
+        bell->open = false;
+    }
+}
+
+bool weir_sim_poll(int descriptor, weir_ns timeout)
+{
+    static const weir__sim_site site = { "weir/sim.h", 0, "weir_sim_poll" };
+    weir__sim_step(&site);
+    doorbell *bell = doorbell_of(descriptor);
+    if (bell == NULL || weir__sim.current == NULL) {
+        return true;
+    }
+    weir__sim_flush(weir__sim.current);
+    const weir_ns deadline =
+        timeout >= WEIR_FOREVER - weir__sim.now ? WEIR_FOREVER : weir__sim.now + timeout;
+    while (!bell->rung) {
+        if (weir__sim.now >= deadline || !weir__sim_sleep_on(bell, deadline - weir__sim.now)) {
+            return bell->rung;
+        }
+    }
+    return true;
+}
