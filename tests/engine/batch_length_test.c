@@ -1,6 +1,6 @@
 /*
- * batch_length_test.c - many events in one call (S-11): they arrive whole and in their order, however
- * many they are, and a mailbox that cuts them short is as good as before.
+ * batch_length_test.c - many events in one call (S-11): they arrive whole and in their order,
+ * however many they are, and a mailbox that cuts them short is as good as before.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * late_test.c - what comes too late: while a start or an added thread is about to fail, after a stop
- * that nobody waits for.
+ * late_test.c - what comes too late: while a start or an added thread is about to fail, after a
+ * stop that nobody waits for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * stop_processor_against_post.c - a processor is stopped while others post to it, and again when it is gone.
+ * stop_processor_against_post.c - a processor is stopped while others post to it, and again when it
+ * is gone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
