@@ -40,6 +40,7 @@ typedef struct weir__sim_buffered {
     void *atom;
     uint64_t value;
     uint32_t size;
+    bool releases;            /* `released` says something */
     weir__sim_clock released; /* what an acquiring reader learns */
 } weir__sim_buffered;
 
@@ -67,8 +68,9 @@ typedef struct weir__sim_thread {
     void *local;
     bool local_armed;
     const weir__sim_site *site; /* of the last step, for reports */
-    uint32_t buffered;
-    bool clocked; /* the race detector knows it */
+    uint32_t buffered, oldest;  /* stores in flight: how many, and where the ring begins */
+    bool clocked;               /* the race detector knows it */
+    bool fenced;                /* `released` says something */
     weir__sim_clock clock, released, acquirable;
     weir__sim_buffered buffer[WEIR__SIM_BUFFER];
     char *stack;
@@ -93,7 +95,8 @@ typedef struct weir__sim_run {
     uint32_t faults;
     uint32_t thread_count; /* slots used so far */
     uint32_t alive;
-    uint32_t company; /* alive, or over and not joined yet: with 1 there is nobody to race with */
+    uint32_t company;  /* alive, or over and not joined yet: with 1 there is nobody to race with */
+    uint32_t sleepers; /* threads that wait with a deadline, or did until now */
     uint64_t steps_max;
     void (*invariant)(void *);
     void *invariant_argument;
@@ -181,7 +184,15 @@ static inline bool weir__sim_can_run(const weir__sim_thread *thread)
 void weir__sim_atomics_reset(void);
 /* The oldest store in flight of a thread becomes visible; all of them. */
 void weir__sim_flush_one(weir__sim_thread *thread);
-void weir__sim_flush(weir__sim_thread *thread);
+void weir__sim_flush_all(weir__sim_thread *thread);
+
+static inline void weir__sim_flush(weir__sim_thread *thread)
+{
+    if (thread->buffered > 0) {
+        weir__sim_flush_all(thread);
+    }
+}
+
 /* Edges made by other means than atomics: what `from` did is before what `to` does next. */
 void weir__sim_edge(weir__sim_thread *from, weir__sim_thread *to);
 /* A full fence in every thread at once (membarrier). */

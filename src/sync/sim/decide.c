@@ -319,7 +319,7 @@ static weir__sim_thread *exhaustive_switch(weir__sim_thread *self, bool yielding
  * every step must see the same. */
 static void mind_deadlines(void)
 {
-    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+    for (uint32_t i = 0; i < weir__sim.thread_count && weir__sim.sleepers > 0; i++) {
         const weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_WAITING && thread->deadline != WEIR_FOREVER) {
             const weir_ns left = thread->deadline - weir__sim.now;

@@ -75,7 +75,7 @@ void weir__sim_races_reset(void)
 /* Did the access `then` happen before what the thread does now? */
 static bool before(uint32_t then, const weir__sim_thread *self)
 {
-    return (then & CLOCK_MASK) <= self->clock.at[then >> 28];
+    return then != FREED && (then & CLOCK_MASK) <= self->clock.at[then >> 28];
 }
 
 _Noreturn static void fail_freed(const char *now, uintptr_t address)
@@ -117,14 +117,10 @@ void weir__sim_race_freed(uintptr_t address, size_t size)
     }
 }
 
-static inline void access_cell(uintptr_t address, uint32_t mask, bool write)
+static void access_cell(weir__sim_shadow *cell, uintptr_t address, uint32_t me, bool write)
 {
     const weir__sim_thread *self = weir__sim.current;
-    weir__sim_shadow *cell = shadow_of(address);
-    if (cell == NULL) {
-        return;
-    }
-    const uint32_t me = self->index << 28 | mask << 24 | (self->clock.at[self->index] & CLOCK_MASK);
+    const uint32_t mask = me >> 24 & 15;
     if (cell->run != weir__sim.number) {
         cell->run = weir__sim.number;
         cell->wrote = write ? me : 0;
@@ -161,6 +157,14 @@ static inline void access_cell(uintptr_t address, uint32_t mask, bool write)
     cell->read[0] = cell->read[1] = 0;
 }
 
+/* The same access again, by the same thread, with no release in between: nobody who could have an
+ * edge to the last one has been here, and nothing new is to be noted. */
+static inline bool is_old_news(const weir__sim_shadow *cell, uint32_t me, bool write)
+{
+    return cell->run == weir__sim.number &&
+           (cell->wrote == me || (!write && (cell->read[0] == me || cell->read[1] == me)));
+}
+
 static bool gone(uintptr_t address)
 {
     const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
@@ -176,17 +180,23 @@ static bool on_a_stack(uintptr_t address)
 __attribute__((always_inline)) static inline void access_bytes(uintptr_t address, size_t size,
                                                                bool write)
 {
-    if (!weir__sim_racing() || weir__sim.current == NULL || weir__sim.checking ||
-        on_a_stack(address)) {
+    if (on_a_stack(address) || !weir__sim_racing() || weir__sim.current == NULL ||
+        weir__sim.checking) {
         return;
     }
     if (weir__unlikely(gone(address))) {
         fail_freed(write ? "writes" : "reads", address);
     }
+    const weir__sim_thread *self = weir__sim.current;
+    const uint32_t me = self->index << 28 | (self->clock.at[self->index] & CLOCK_MASK);
     while (size > 0) {
         const uint32_t skip = (uint32_t)(address % CELL_BYTES);
         const uint32_t part = size < CELL_BYTES - skip ? (uint32_t)size : CELL_BYTES - skip;
-        access_cell(address, ((1u << part) - 1) << skip, write);
+        const uint32_t it = me | (((1u << part) - 1) << skip) << 24;
+        weir__sim_shadow *cell = shadow_of(address);
+        if (cell != NULL && !is_old_news(cell, it, write)) {
+            access_cell(cell, address, it, write);
+        }
         address += part;
         size -= part;
     }

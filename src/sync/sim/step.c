@@ -53,7 +53,7 @@ void weir__sim_fail(const char *format, ...)
 /* Sleepers whose time has come. */
 static void expire(void)
 {
-    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+    for (uint32_t i = 0; i < weir__sim.thread_count && weir__sim.sleepers > 0; i++) {
         weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_WAITING && thread->deadline <= weir__sim.now) {
             thread->state = WEIR__SIM_RUNNABLE;
@@ -179,7 +179,10 @@ bool weir__sim_sleep_on(const void *word, weir_ns timeout)
     self->timed_out = false;
     self->deadline =
         timeout >= WEIR_FOREVER - weir__sim.now ? WEIR_FOREVER : weir__sim.now + timeout;
+    const uint32_t sleeps = self->deadline != WEIR_FOREVER ? 1 : 0;
+    weir__sim.sleepers += sleeps;
     let_others_run(true);
+    weir__sim.sleepers -= sleeps;
     self->word = NULL;
     return !self->timed_out;
 }
@@ -300,6 +303,7 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     weir__sim.thread_count = 0;
     weir__sim.alive = 0;
     weir__sim.company = 0;
+    weir__sim.sleepers = 0;
     weir__sim.invariant = NULL;
     weir__sim.checking = false;
     weir__sim.quiet = false;
