@@ -63,6 +63,7 @@ struct weir_engine {
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
     struct weir__signal_ring *signals;                   /* under registry.lock */
 
+    weir__atomic_u32 room_waiters; /* in all of them: a stop looks at one word, not at 64 */
     weir__room_wait room_waits[WEIR__ROOM_WAITS];
 
     /* Threads and dispatchers: added under registry.lock, published by their counts. */
