@@ -204,6 +204,8 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->id = (engine->serial << 32) | (index + 1);
     thread->context.engine = engine;
     thread->context.thread = thread;
+    thread->trail.engine = engine;
+    thread->trail.thread = thread;
     thread->backoff.random = weir__random_seed() + index;
     weir__store(&thread->context.in_use, 1, relaxed);
     weir__idle_open(&thread->idle, options->idle, options->idle_spin_max, options->idle_sleep);
@@ -325,7 +327,9 @@ static void run(void *argument)
             weir__word_wait(&thread->wake, 0, WEIR_FOREVER);
         }
         weir__context_handler_begin(); /* whatever runs here is a handler or a hook */
+        (void)weir__context_trail_swap(&thread->trail);
         weir__duty_run(thread);
+        (void)weir__context_trail_swap(NULL);
         weir__context_handler_end();
         weir__context_detach(&thread->context);
     }

@@ -9,6 +9,7 @@
 #include "engine/context.h"
 #include "engine/dispatcher.h"
 #include "engine/idle.h"
+#include "engine/trail.h"
 #include "sync/thread.h"
 #include "weir/counters.h"
 
@@ -57,6 +58,7 @@ typedef struct weir__thread {
     weir__serving *servings;
     weir__cell turns, rounds, rounds_idle, parks, backoffs;
     weir__cell first_work, last_work; /* times */
+    weir__trail trail;
 
     /* Control. */
     char *name;
