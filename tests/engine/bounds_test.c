@@ -271,6 +271,50 @@ static void a_back_off_begins_below_its_longest_delay(void **state)
         test_engine_create(WEIR_ENGINE(.backoff_base = WEIR_MS, .backoff_max = WEIR_MS + 1)));
 }
 
+/* ---- no engine ---- */
+
+static void a_call_without_an_engine_says_which(void **state)
+{
+    (void)state;
+    const weir_processor_options options = { .struct_size = sizeof(options),
+                                             .handler = test_recorder_handle };
+    const weir_processor_options *const list[] = { &options };
+    weir_processor out = { 7 };
+    weir_error error = WEIR_ERROR_INIT;
+    assert_int_equal(0, weir_processor_add(NULL, &options, &error).id);
+    assert_refused(&error, "weir_processor_add.engine", "no usable engine");
+    error = (weir_error)WEIR_ERROR_INIT;
+    assert_int_equal(WEIR_E_INVALID, weir_processor_add_many(NULL, list, 1, &out, &error));
+    assert_refused(&error, "weir_processor_add_many", "needs an engine");
+    error = (weir_error)WEIR_ERROR_INIT;
+    assert_int_equal(0, weir_thread_add(NULL, NULL, &error).id);
+    assert_refused(&error, "weir_thread_add.engine", "no usable engine");
+    error = (weir_error)WEIR_ERROR_INIT;
+    assert_int_equal(0, weir_signal_open(NULL, out, 0, &error).id);
+    assert_refused(&error, "weir_signal_open.engine", "no usable engine");
+    error = (weir_error)WEIR_ERROR_INIT;
+    assert_int_equal(WEIR_E_INVALID, weir_engine_start(NULL, &error));
+    assert_refused(&error, "weir_engine_start.engine", "no usable engine");
+}
+
+static void many_processors_need_options_and_a_place(void **state)
+{
+    (void)state;
+    const weir_processor_options options = { .struct_size = sizeof(options),
+                                             .handler = test_recorder_handle };
+    const weir_processor_options *const list[] = { &options };
+    weir_processor out = { 7 };
+    weir_engine *engine = test_engine_create(NULL);
+    assert_int_equal(WEIR_E_INVALID, weir_processor_add_many(engine, NULL, 1, &out, NULL));
+    assert_int_equal(WEIR_E_INVALID, weir_processor_add_many(engine, list, 1, NULL, NULL));
+    assert_int_equal(WEIR_E_INVALID, weir_processor_add_many(engine, list, 16000001, &out, NULL));
+    assert_int_equal(7, out.id);
+    assert_int_equal(WEIR_OK, weir_processor_add_many(engine, list, 0, &out, NULL));
+    assert_int_equal(7, out.id);
+    assert_int_equal(0, test_engine_counters(engine).processors);
+    weir_engine_destroy(engine);
+}
+
 /* ---- assignments ---- */
 
 static void a_strategy_gives_no_thread_more_than_64_dispatchers(void **state)
@@ -369,6 +413,8 @@ int main(void)
         cmocka_unit_test(an_error_says_the_bounds_and_the_default),
         cmocka_unit_test(of_several_mistakes_the_first_one_is_told),
         cmocka_unit_test(a_back_off_begins_below_its_longest_delay),
+        cmocka_unit_test(a_call_without_an_engine_says_which),
+        cmocka_unit_test(many_processors_need_options_and_a_place),
         cmocka_unit_test(a_strategy_gives_no_thread_more_than_64_dispatchers),
         cmocka_unit_test(an_assignment_without_rows_or_engine_is_told),
     };

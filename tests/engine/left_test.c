@@ -4,11 +4,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "option_support.h"
+#include "log_support.h"
 
 /* Numbers below 10 are done at once, even ones well; 10 and more hold the thread. */
 typedef struct mixed {
     sem_t entered, pass;
+    atomic_uint_least64_t calls;
 } mixed;
 
 static weir_status handle_mixed(void *state, weir_turn *turn, const weir_event *event)
@@ -16,6 +17,7 @@ static weir_status handle_mixed(void *state, weir_turn *turn, const weir_event *
     mixed *m = state;
     (void)turn;
     const number *n = weir_event_as(event, &number_type);
+    atomic_fetch_add(&m->calls, 1);
     if (n == NULL || n->value >= 10) {
         (void)sem_post(&m->entered);
         return test_sem_taken(&m->pass) ? WEIR_OK : WEIR_E_FAILED;
@@ -27,6 +29,7 @@ typedef struct scene {
     weir_engine *engine;
     weir_processor oldest, newest;
     mixed m;
+    test_log log;
 } scene;
 
 /* One thread, held inside an event of `oldest`; behind it everything that can become of an event:
@@ -36,7 +39,9 @@ static void scene_set(scene *s)
 {
     assert_int_equal(0, sem_init(&s->m.entered, 0, 0));
     assert_int_equal(0, sem_init(&s->m.pass, 0, 0));
-    s->engine = test_engine_create(WEIR_ENGINE(.log_level = WEIR_LOG_OFF));
+    atomic_store(&s->m.calls, 0);
+    test_log_init(&s->log);
+    s->engine = test_engine_create(WEIR_ENGINE(.log = test_log_hook, .log_context = &s->log));
     s->oldest = test_processor_add(
         s->engine, WEIR_PROCESSOR(.handler = handle_mixed, .argument = &s->m, .mailbox_max = 3,
                                   .overflow = WEIR_OVERFLOW_DROP_OLDEST));
@@ -69,6 +74,23 @@ static void assert_report(const weir_stop_report *r, uint64_t handled, uint64_t 
     assert_int_equal(handled + dropped + dead + left, r->accepted);
 }
 
+/* One entry says it, with that field and no other. */
+static void assert_said(scene *s, weir_log_level level, const char *component, const char *fields)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < s->log.count && i < TEST_LOG_MAX; i++) {
+        const test_log_line *line = &s->log.lines[i];
+        found += line->level == level && strcmp(line->component, component) == 0 &&
+                 strcmp(line->fields, fields) == 0;
+    }
+    if (found != 1) {
+        for (size_t i = 0; i < s->log.count && i < TEST_LOG_MAX; i++) {
+            fprintf(stderr, "# said: %s %s\n", s->log.lines[i].component, s->log.lines[i].fields);
+        }
+    }
+    assert_int_equal(1, found);
+}
+
 static void an_engines_stop_counts_each_outcome_once(void **state)
 {
     (void)state;
@@ -87,6 +109,8 @@ static void an_engines_stop_counts_each_outcome_once(void **state)
     assert_int_equal(WEIR_ALREADY, weir_engine_stop(s.engine, 0, &again));
     assert_memory_equal(&report, &again, sizeof(report));
     weir_engine_destroy(s.engine);
+    assert_int_equal(4, atomic_load(&s.m.calls)); /* what is left is never handled */
+    assert_said(&s, WEIR_LOG_ERROR, "engine", "left=7");
 }
 
 static void a_processors_stop_counts_each_outcome_once(void **state)
@@ -105,6 +129,11 @@ static void a_processors_stop_counts_each_outcome_once(void **state)
     assert_int_equal(WEIR_OK, weir_engine_stop(s.engine, 0, &report));
     assert_report(&report, 2, 3, 1, 7);
     weir_engine_destroy(s.engine);
+    assert_int_equal(4, atomic_load(&s.m.calls));
+    assert_said(&s, WEIR_LOG_WARNING, "processor #0.1", "waiting=3");
+    assert_said(&s, WEIR_LOG_ERROR, "processor #0.1", "left=4");
+    assert_said(&s, WEIR_LOG_WARNING, "processor #1.1", "waiting=3");
+    assert_said(&s, WEIR_LOG_ERROR, "processor #1.1", "left=3");
 }
 
 static void a_processor_of_an_abandoned_engine_shows_what_it_left(void **state)
