@@ -178,6 +178,9 @@ __attribute__((always_inline)) static inline void access_bytes(uintptr_t address
 {
     if (!weir__sim_racing() || weir__sim.current == NULL || weir__sim.checking ||
         on_a_stack(address)) {
+        if (weir__unlikely(weir__sim.timed)) {
+            weir__scale_access(address, size, write);
+        }
         return;
     }
     if (weir__unlikely(gone(address))) {
