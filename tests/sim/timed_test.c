@@ -222,6 +222,26 @@ static void work_takes_its_time_in_timed_runs_and_in_others(void **state)
     assert_in_range(returned - called, 1234, 1300);
 }
 
+/* ---- the machine ---- */
+
+static void what_is_measured_is_within_reason(void **state)
+{
+    (void)state;
+    weir__scale_costs measured;
+    weir_sim_scale_defaults(&measured);
+    if (!weir_sim_scale_measure(&measured)) {
+        test_skip("one core");
+    }
+#define SHOW(name, value, about) fprintf(stderr, "# %s %.2f\n", #name, measured.name);
+    WEIR__SCALE_COSTS(SHOW)
+#undef SHOW
+    assert_true(measured.access > 0.01 && measured.access < 10);
+    assert_true(measured.locked > 0.5 && measured.locked < 200);
+    assert_true(measured.transfer > 1 && measured.transfer < 10000);
+    assert_true(measured.clock > 1 && measured.clock < 10000);
+    assert_true(measured.wake > 10 && measured.latency > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +253,7 @@ int main(void)
         cmocka_unit_test(a_timed_sleep_ends_late),
         cmocka_unit_test(everybody_waits_is_a_failure_as_in_other_runs),
         cmocka_unit_test(work_takes_its_time_in_timed_runs_and_in_others),
+        cmocka_unit_test(what_is_measured_is_within_reason),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

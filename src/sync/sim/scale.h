@@ -44,6 +44,10 @@ typedef struct weir__scale_costs {
 
 WEIR_API void weir_sim_scale_defaults(weir__scale_costs *costs);
 
+/* Measures this machine with real threads, for about a second. False: it has one core only, and
+ * what needs two is as before. */
+WEIR_API bool weir_sim_scale_measure(weir__scale_costs *costs);
+
 /* One timed run, as weir_sim_explore. */
 WEIR_API weir_status weir_sim_scale_run(const weir__scale_costs *costs, void (*body)(void *),
                                         void *argument, weir_sim_result *result);
