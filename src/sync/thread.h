@@ -33,11 +33,12 @@ int weir__os_thread_priority(weir_priority policy, int32_t value);
 
 void weir__yield(void);
 
+#ifdef WEIR_SIMULATED
+void weir__pause(void);
+#else
 static inline void weir__pause(void)
 {
-#if defined(WEIR_SIMULATED)
-    weir__yield();
-#elif defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ __volatile__("isb" ::: "memory");
@@ -45,6 +46,7 @@ static inline void weir__pause(void)
     weir__compiler_fence();
 #endif
 }
+#endif
 
 /* Cores that this process may use: affinity mask, cut by the cgroup's quota. At least 1. */
 uint32_t weir__cores_usable(void);

@@ -178,6 +178,7 @@ void weir__sim_fence(weir__sim_order order, const weir__sim_site *site)
     if (weir__sim.current == NULL) {
         return;
     }
+    weir__sim_touch(NULL, WEIR__SCALE_FENCE, site);
     if (weir__sim.tracing) {
         weir__sim_trace("fence", site, NULL, 0);
     }
@@ -210,6 +211,7 @@ uint64_t weir__sim_load(const void *atom, uint32_t size, weir__sim_order order,
                         const weir__sim_site *site)
 {
     weir__sim_step(site);
+    weir__sim_touch(atom, WEIR__SCALE_LOAD, site);
     weir__sim_thread *self = weir__sim.current;
     uint64_t value = weir__sim_peek(atom, size);
     if (self == NULL || weir__sim.checking) {
@@ -263,6 +265,7 @@ void weir__sim_store(void *atom, uint32_t size, uint64_t value, weir__sim_order 
                      const weir__sim_site *site)
 {
     weir__sim_step(site);
+    weir__sim_touch(atom, order == weir__sim_seq_cst ? WEIR__SCALE_LOCK : WEIR__SCALE_STORE, site);
     weir__sim_thread *self = weir__sim.current;
     if (self == NULL || weir__sim.checking) {
         poke(atom, size, value);
@@ -280,6 +283,7 @@ void weir__sim_store(void *atom, uint32_t size, uint64_t value, weir__sim_order 
 void weir__sim_cell_add(void *cell, uint64_t amount, const weir__sim_site *site)
 {
     weir__sim_step(site);
+    weir__sim_touch(cell, WEIR__SCALE_ADD, site);
     weir__sim_thread *self = weir__sim.current;
     uint64_t value = weir__sim_peek(cell, 8);
     if (self == NULL || weir__sim.checking) {
@@ -314,6 +318,7 @@ static bool modify_begin(const void *atom, uint32_t size, weir__sim_order order,
                          const weir__sim_site *site, uint64_t *old, weir__sim_shadow **shadow)
 {
     weir__sim_step(site);
+    weir__sim_touch(atom, WEIR__SCALE_LOCK, site);
     weir__sim_thread *self = weir__sim.current;
     if (self == NULL || weir__sim.checking) {
         *old = weir__sim_peek(atom, size);
@@ -369,6 +374,7 @@ uint64_t weir__sim_cas(void *atom, uint32_t size, uint64_t expected, uint64_t va
 {
     uint64_t old;
     weir__sim_step(site);
+    weir__sim_touch(atom, WEIR__SCALE_LOCK, site);
     weir__sim_thread *self = weir__sim.current;
     old = weir__sim_peek(atom, size);
     if (self == NULL || weir__sim.checking) {

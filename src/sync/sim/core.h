@@ -11,6 +11,7 @@
  *     atomic.c   atomics, store buffers, edges between clocks       race.c     plain accesses
  *     memory.c   the arena that all of the engine's memory is in    trace.c    every step in words
  *     word.c, thread.c   the rest of the sync room's headers        shrink.c   shorter failures
+ *     scale.c    timed runs: who is next by the clock, costs        lines.c    cache lines
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -116,9 +117,65 @@ extern char *weir__sim_stacks;
 #define WEIR__SIM_STACK_BYTES ((size_t)256 << 10)
 #define WEIR__SIM_STACKS_BYTES (WEIR__SIM_THREADS_MAX * WEIR__SIM_STACK_BYTES)
 
+/* ---- scale.c: timed runs ---- */
+
+typedef enum weir__scale_use {
+    WEIR__SCALE_LOAD,
+    WEIR__SCALE_STORE, /* that nobody waits for */
+    WEIR__SCALE_ADD,   /* to a cell */
+    WEIR__SCALE_LOCK,
+    WEIR__SCALE_FENCE
+} weir__scale_use;
+typedef enum weir__scale_span {
+    WEIR__SCALE_CLOCK,
+    WEIR__SCALE_PAUSE,
+    WEIR__SCALE_YIELD,
+    WEIR__SCALE_CALL
+} weir__scale_span;
+
+/* The current thread is about to do it; others may run first. */
+void weir__scale_touch(const void *atom, weir__scale_use use, const weir__sim_site *site);
+void weir__scale_access(uintptr_t address, size_t size, bool write);
+void weir__scale_pass(weir__scale_span span);
+void weir__scale_work(weir_ns span);
+weir_ns weir__scale_now(void);
+/* The current thread waits, or gives way: who goes on. NULL: nobody can. */
+weir__sim_thread *weir__scale_next(void);
+/* The current thread has made another runnable. */
+void weir__scale_woken(weir__sim_thread *thread);
+
+static inline void weir__sim_touch(const void *atom, weir__scale_use use,
+                                   const weir__sim_site *site)
+{
+    if (weir__unlikely(weir__sim.timed)) {
+        weir__scale_touch(atom, use, site);
+    }
+}
+
+static inline void weir__sim_woken(weir__sim_thread *thread)
+{
+    if (weir__unlikely(weir__sim.timed)) {
+        weir__scale_woken(thread);
+    }
+}
+
+static inline void weir__sim_pass(weir__scale_span span)
+{
+    if (weir__unlikely(weir__sim.timed)) {
+        weir__scale_pass(span);
+    }
+}
+
+static inline weir_ns weir__sim_time(void)
+{
+    return weir__unlikely(weir__sim.timed) ? weir__scale_now() : weir__sim.now;
+}
+
 /* ---- step.c ---- */
 
 void weir__sim_step_slow(void);
+/* The current thread stays runnable, or is waiting: another goes on. Returns when it runs again. */
+void weir__sim_go_to(weir__sim_thread *next);
 
 /* Every operation that another thread could notice begins with this. */
 static inline void weir__sim_step(const weir__sim_site *site)

@@ -182,6 +182,9 @@ __attribute__((always_inline)) static inline void access_bytes(uintptr_t address
 {
     if (on_a_stack(address) || !weir__sim_racing() || weir__sim.current == NULL ||
         weir__sim.checking) {
+        if (weir__unlikely(weir__sim.timed)) {
+            weir__scale_access(address, size, write);
+        }
         return;
     }
     if (weir__unlikely(gone(address))) {

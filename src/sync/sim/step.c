@@ -29,6 +29,11 @@ static void go_to(weir__sim_thread *next)
     weir__sim_switch(&self->saved, next->saved);
 }
 
+void weir__sim_go_to(weir__sim_thread *next)
+{
+    go_to(next);
+}
+
 _Noreturn static void end_run(void)
 {
     void *nowhere;
@@ -76,6 +81,10 @@ void weir__sim_step_slow(void)
     if (weir__sim.steps > weir__sim.steps_max) {
         weir__sim_fail("no end: more than %llu steps (a livelock, or steps_max is too small)",
                        (unsigned long long)weir__sim.steps_max);
+    }
+    if (weir__sim.timed) {
+        weir__sim.decide_at = weir__sim.steps_max; /* it decides elsewhere: weir__sim_touch */
+        return;
     }
     expire();
     go_to(weir__sim_decide_switch(self, false));
@@ -146,6 +155,14 @@ static void let_others_run(bool yielding)
 {
     weir__sim_thread *self = weir__sim.current;
     self->steps++; /* a decision of its own, apart from the step that led here */
+    if (weir__sim.timed) {
+        weir__sim_thread *next = weir__scale_next();
+        if (next == NULL) {
+            fail_stuck();
+        }
+        go_to(next);
+        return;
+    }
     expire();
     while (!somebody_can_run()) {
         if (!pass_time()) {
@@ -178,7 +195,7 @@ bool weir__sim_sleep_on(const void *word, weir_ns timeout)
     self->word = word;
     self->timed_out = false;
     self->deadline =
-        timeout >= WEIR_FOREVER - weir__sim.now ? WEIR_FOREVER : weir__sim.now + timeout;
+        timeout >= WEIR_FOREVER - weir__sim_time() ? WEIR_FOREVER : weir__sim_time() + timeout;
     const uint32_t sleeps = self->deadline != WEIR_FOREVER ? 1 : 0;
     weir__sim.sleepers += sleeps;
     let_others_run(true);
@@ -204,6 +221,7 @@ void weir__sim_wake(const void *word, uint32_t count)
         }
         weir__sim_thread *woken = sleepers[found > count ? weir__sim_decide_choice(found) : 0];
         woken->state = WEIR__SIM_RUNNABLE;
+        weir__sim_woken(woken);
         weir__sim.decide_at = 0;
         count--;
     }
@@ -218,6 +236,7 @@ static void thread_over(weir__sim_thread *self)
         weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_JOINING && thread->joins == self->index) {
             thread->state = WEIR__SIM_RUNNABLE;
+            weir__sim_woken(thread);
         }
     }
     if (weir__sim.alive == 0) {
@@ -269,6 +288,7 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     if (weir__sim.current != NULL) {
         weir__sim_edge(weir__sim.current, thread);
     }
+    weir__sim_woken(thread);
     weir__sim.decide_at = 0;
     return (int)index;
 }
