@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/signal.h"
+#include "sync/crash.h"
 #include "sync/thread.h"
 
 typedef weir__attachment attachment;
@@ -98,6 +99,7 @@ static void after_fork(void)
     }
     alive_lock = (weir__mutex){ { 0 } };
     alive = NULL;
+    weir__crash_after_fork();
 }
 
 int weir__contexts_open(weir_engine *engine)

@@ -66,6 +66,7 @@ typedef struct weir__thread {
     weir_thread_options options; /* its strings and arrays are copies */
     int32_t *cores; /* core_total of them; options.core_count is 0 if they could not be had */
     uint32_t core_total;
+    void *crash_stack; /* for a crash report; NULL: there is none */
     weir__os_thread os;
     weir__atomic_u32 system_id;
     weir__atomic_u32 state; /* weir__thread_state */
