@@ -110,7 +110,8 @@ typedef struct weir__sim_run {
 
 extern weir__sim_run weir__sim;
 extern char *weir__sim_stacks;
-#define WEIR__SIM_STACK_BYTES ((size_t)256 << 10)
+#define WEIR__SIM_STACK_BYTES                                                                      \
+    ((size_t)8 << 20) /* what handlers are used to; pages cost if touched */
 #define WEIR__SIM_STACKS_BYTES (WEIR__SIM_THREADS_MAX * WEIR__SIM_STACK_BYTES)
 
 /* ---- step.c ---- */

@@ -12,6 +12,7 @@
 
 #define BEGIN_NS (100 * WEIR_S) /* the clock at the beginning: zero means "never" in places */
 #define WAIT_NS WEIR_US         /* what passes while the only runnable thread spins */
+#define STACK_FENCE 4096u       /* at the far end of every stack */
 
 weir__sim_run weir__sim;
 char *weir__sim_stacks;
@@ -232,6 +233,22 @@ static void entry(void)
     __builtin_unreachable();
 }
 
+/* The stack of a slot; its last page is out of bounds, so that an overflow is a crash with a name.
+ */
+static char *stack_of(uint32_t index)
+{
+    static uint32_t fenced;
+    if (weir__sim_stacks == NULL) {
+        weir__sim_stacks = mmap(NULL, WEIR__SIM_STACKS_BYTES, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        WEIR_ASSERT(weir__sim_stacks != MAP_FAILED);
+    }
+    for (; fenced <= index; fenced++) {
+        mprotect(weir__sim_stacks + (size_t)fenced * WEIR__SIM_STACK_BYTES, STACK_FENCE, PROT_NONE);
+    }
+    return weir__sim_stacks + (size_t)index * WEIR__SIM_STACK_BYTES;
+}
+
 int weir__sim_spawn(void (*run)(void *), void *argument)
 {
     uint32_t index = 0;
@@ -246,7 +263,7 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     const uint32_t before = again && index < WEIR__SIM_CLOCKS ? thread->clock.at[index] : 0;
     memset(thread, 0, offsetof(weir__sim_thread, buffer));
     thread->index = index;
-    thread->stack = weir__sim_stacks + (size_t)index * WEIR__SIM_STACK_BYTES;
+    thread->stack = stack_of(index);
     thread->saved = weir__sim_stack_make(thread->stack, WEIR__SIM_STACK_BYTES, entry);
     thread->run = run;
     thread->argument = argument;
@@ -287,11 +304,6 @@ void weir__sim_join(uint32_t index)
 
 void weir__sim_run_to_end(void (*run)(void *), void *argument)
 {
-    if (weir__sim_stacks == NULL) {
-        weir__sim_stacks = mmap(NULL, WEIR__SIM_STACKS_BYTES, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        WEIR_ASSERT(weir__sim_stacks != MAP_FAILED);
-    }
     weir__sim.current = NULL;
     weir__sim.steps = 0;
     weir__sim.decide_at = 0;
