@@ -144,6 +144,10 @@ void weir__sim_join(uint32_t index);
 
 /* Begins a run whose thread 0 is `run` on a stack of its own; returns when it is over. */
 void weir__sim_run_to_end(void (*run)(void *), void *argument);
+/* Instead of that, if it is set: makes the run in another process and brings its outcome back. */
+extern void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
+/* The current thread ends, as if its function had returned. */
+_Noreturn void weir__sim_thread_exit(void);
 /* Ends the run as failed. Does not return. */
 _Noreturn void weir__sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -171,6 +175,14 @@ const weir__sim_decision *weir__sim_decisions(uint32_t *count);
 uint32_t weir__sim_preemptions(void);
 /* A new exploration: nothing is known from the last. */
 void weir__sim_decide_forget(void);
+
+/* What a run leaves behind for the next, besides the log itself, which processes share. */
+typedef struct weir__sim_decided {
+    uint32_t decisions, preemptions, branches, branch_at;
+} weir__sim_decided;
+
+weir__sim_decided weir__sim_decided_get(void);
+void weir__sim_decided_set(weir__sim_decided decided);
 
 static inline bool weir__sim_can_run(const weir__sim_thread *thread)
 {
