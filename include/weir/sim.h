@@ -61,7 +61,7 @@ typedef struct weir_sim_options {
     const char *schedule; /* replay: as a result's `schedule` says */
     const char *trace;    /* a file for every step; "-": stdout. Slow */
     bool shrink;          /* look for a shorter schedule that fails, too */
-    const char *name;     /* stands in the replay line; default "PROGRAM" */
+    const char *name;     /* how the replay line begins; default "weir sim PROGRAM" */
 } weir_sim_options;
 #define WEIR_SIM_OPTIONS_INIT WEIR_SIZED(weir_sim_options)
 #define WEIR_SIM(...) WEIR_OPTIONS(weir_sim_options, __VA_ARGS__)
@@ -76,13 +76,14 @@ typedef struct weir_sim_result {
     uint32_t preemptions; /* of the failed (and shrunk) run */
     uint64_t seed;        /* of the failed run */
     char why[512];
-    char replay[256];    /* one line that repeats the failed run */
-    char schedule[4096]; /* its decisions; empty if they do not fit */
+    char schedule[4096]; /* its decisions; empty if there are none, or they do not fit */
+    char replay[5120];   /* one line that repeats the failed run */
 } weir_sim_result;
 #define WEIR_SIM_RESULT_INIT WEIR_SIZED(weir_sim_result)
 
 /* Not inside a body. Runs `body` until one run fails, all are made, or the time is over. E_INVALID
- * for options that make no sense; OK says nothing about failures: the result does. */
+ * for options that make no sense, E_SYSTEM for a trace that cannot be written; OK says nothing
+ * about failures: the result does. */
 WEIR_API weir_status weir_sim_explore(const weir_sim_options *options, void (*body)(void *argument),
                                       void *argument, weir_sim_result *result);
 
@@ -128,7 +129,8 @@ WEIR_API int weir_sim_thread_self(void);
 
 /* A step at which another thread may run: put it where your own code shares something. */
 WEIR_API void weir_sim_step(void);
-/* Between quiet and not quiet the caller is interrupted only where it waits: for set-up code. */
+/* Between quiet and not quiet threads are interrupted only where they wait, and nothing goes wrong:
+ * for set-up code. */
 WEIR_API void weir_sim_quiet(bool quiet);
 /* 0 ... count - 1; part of the schedule, so an exhaustive search tries them all. */
 WEIR_API uint32_t weir_sim_choose(uint32_t count);

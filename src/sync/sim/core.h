@@ -246,7 +246,8 @@ void weir__sim_thread_ends(weir__sim_thread *thread);
 
 /* ---- trace.c ---- */
 
-void weir__sim_trace_open(const char *path);
+/* False: that file cannot be written. */
+bool weir__sim_trace_open(const char *path);
 void weir__sim_trace_close(void);
 void weir__sim_trace(const char *what, const weir__sim_site *site, const void *atom,
                      uint64_t value);

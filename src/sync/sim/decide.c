@@ -375,7 +375,7 @@ weir__sim_thread *weir__sim_decide_switch(weir__sim_thread *self, bool yielding)
 bool weir__sim_decide_fault(uint32_t fault, char what, uint32_t rarity)
 {
     uint64_t value;
-    if ((weir__sim.faults & fault) == 0 || weir__sim.current == NULL) {
+    if ((weir__sim.faults & fault) == 0 || weir__sim.current == NULL || weir__sim.quiet) {
         return false;
     }
     bool yes = false;

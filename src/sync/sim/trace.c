@@ -10,13 +10,14 @@
 
 static FILE *out;
 
-void weir__sim_trace_open(const char *path)
+bool weir__sim_trace_open(const char *path)
 {
     weir__sim_trace_close();
     if (path != NULL) {
         out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     }
     weir__sim.tracing = out != NULL;
+    return path == NULL || out != NULL;
 }
 
 void weir__sim_trace_close(void)
