@@ -55,6 +55,7 @@ typedef struct weir__sim_thread {
     void *saved; /* stack pointer while another runs */
     weir__sim_state state;
     uint32_t index;
+    uint64_t born; /* threads there were before it, in all runs: slots are used again */
     uint64_t steps;
     uint64_t stalled_until; /* of weir__sim.steps: stuck before that */
     const void *word;
@@ -146,6 +147,8 @@ void weir__sim_join(uint32_t index);
 void weir__sim_run_to_end(void (*run)(void *), void *argument);
 /* Instead of that, if it is set: makes the run in another process and brings its outcome back. */
 extern void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
+/* If it is set: `to` runs next, in place of `from` (NULL: a run begins). See posix_local.c. */
+extern void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);
 /* The current thread ends, as if its function had returned. */
 _Noreturn void weir__sim_thread_exit(void);
 /* Ends the run as failed. Does not return. */
@@ -243,6 +246,8 @@ void weir__sim_process_wide_restore(void);
 void weir__sim_thread_reset(void);
 /* A thread's function is over: what is to be done with its local pointer. */
 void weir__sim_thread_ends(weir__sim_thread *thread);
+
+bool weir__sim_is_doorbell(int descriptor);
 
 /* ---- trace.c ---- */
 

@@ -17,6 +17,7 @@
 weir__sim_run weir__sim;
 char *weir__sim_stacks;
 void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
+void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);
 
 static void go_to(weir__sim_thread *next)
 {
@@ -26,6 +27,9 @@ static void go_to(weir__sim_thread *next)
     }
     if (weir__sim.tracing) {
         weir__sim_trace("switch", next->site, NULL, next->index);
+    }
+    if (weir__sim_locals != NULL) {
+        weir__sim_locals(self, next);
     }
     weir__sim.current = next;
     weir__sim_switch(&self->saved, next->saved);
@@ -256,6 +260,7 @@ static char *stack_of(uint32_t index)
 
 int weir__sim_spawn(void (*run)(void *), void *argument)
 {
+    static uint64_t born;
     uint32_t index = 0;
     while (index < weir__sim.thread_count && weir__sim.threads[index].state != WEIR__SIM_FREE) {
         index++;
@@ -268,6 +273,7 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     const uint32_t before = again && index < WEIR__SIM_CLOCKS ? thread->clock.at[index] : 0;
     memset(thread, 0, offsetof(weir__sim_thread, buffer));
     thread->index = index;
+    thread->born = ++born;
     thread->stack = stack_of(index);
     thread->saved = weir__sim_stack_make(thread->stack, WEIR__SIM_STACK_BYTES, entry);
     thread->run = run;
@@ -330,6 +336,9 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     weir__sim_memory_reset();
     weir__sim_process_wide_restore();
     weir__sim_thread_reset();
+    if (weir__sim_locals != NULL) {
+        weir__sim_locals(NULL, &weir__sim.threads[0]);
+    }
     weir__sim_spawn(run, argument);
     weir__sim.current = &weir__sim.threads[0];
     weir__sim_switch(&weir__sim.host, weir__sim.current->saved);
