@@ -30,6 +30,8 @@
 #define WEIR__SIM_CLOCKS 15u /* threads that the race detector can tell apart */
 #define WEIR__SIM_BUFFER 8u  /* stores that a thread can have in flight */
 #define WEIR__SIM_STEP_NS 10 /* virtual time of a step */
+#define WEIR__SIM_BEGIN                                                                            \
+    (100 * WEIR_S) /* the clock at the beginning: zero means "never" in places */
 
 /* What each thread is known to have done: component i counts the releases of thread i. */
 typedef struct weir__sim_clock {

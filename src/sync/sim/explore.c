@@ -270,7 +270,7 @@ uint32_t weir_sim_choose(uint32_t count)
 
 weir_ns weir_sim_now(void)
 {
-    return weir__sim.now;
+    return weir__sim.now - WEIR__SIM_BEGIN;
 }
 
 void weir_sim_sleep(weir_ns span)

@@ -10,9 +10,8 @@
 #include "sync/sim/core.h"
 #include "sync/sim/switch.h"
 
-#define BEGIN_NS (100 * WEIR_S) /* the clock at the beginning: zero means "never" in places */
-#define WAIT_NS WEIR_US         /* what passes while the only runnable thread spins */
-#define STACK_FENCE 4096u       /* at the far end of every stack */
+#define WAIT_NS WEIR_US   /* what passes while the only runnable thread spins */
+#define STACK_FENCE 4096u /* at the far end of every stack */
 
 weir__sim_run weir__sim;
 char *weir__sim_stacks;
@@ -322,7 +321,7 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     weir__sim.current = NULL;
     weir__sim.steps = 0;
     weir__sim.decide_at = 0;
-    weir__sim.now = BEGIN_NS;
+    weir__sim.now = WEIR__SIM_BEGIN;
     weir__sim.number++;
     weir__sim.thread_count = 0;
     weir__sim.alive = 0;
