@@ -20,8 +20,16 @@
 
 enum { USED_WRONGLY = 2, LINE_BYTES = 512 };
 
+/* Without its folder: replay lines need that, sentences do not. */
+static const char *short_name(const char *command)
+{
+    const char *slash = strrchr(command, '/');
+    return slash != NULL ? slash + 1 : command;
+}
+
 static void print_help(FILE *out, const char *command)
 {
+    const char *name = short_name(command);
     fprintf(out,
             "usage: %s PLUGIN.so [SCENARIO ...] [OPTION ...]\n"
             "       %s PROGRAM [OPTION ...] [-- ARGUMENT ...]\n"
@@ -33,7 +41,7 @@ static void print_help(FILE *out, const char *command)
             "PLUGIN.so exports scenarios (WEIR_SIM_SCENARIOS in weir/sim.h). PROGRAM is one\n"
             "that is linked with libweir.so; a run of it fails if its exit status is not 0.\n"
             "\n",
-            command, command);
+            name, name);
 }
 
 __attribute__((format(printf, 2, 3))) static int refuse(const char *command, const char *format,
@@ -41,9 +49,9 @@ __attribute__((format(printf, 2, 3))) static int refuse(const char *command, con
 {
     va_list arguments;
     va_start(arguments, format);
-    fprintf(stderr, "%s: ", command);
+    fprintf(stderr, "%s: ", short_name(command));
     vfprintf(stderr, format, arguments);
-    fprintf(stderr, "\ntry: %s --help\n", command);
+    fprintf(stderr, "\ntry: %s --help\n", short_name(command));
     va_end(arguments);
     return USED_WRONGLY;
 }
@@ -100,7 +108,7 @@ static bool options_are_good(const char *command, const char *path, int argc, ch
     char name[] = "PROGRAM"; /* the one scenario that there is */
     copy[0] = name;
     memcpy(copy + 1, argv, (size_t)argc * sizeof(*copy));
-    bool good = weir__simulate_options_read(command, argc + 1, copy, &o);
+    bool good = weir__simulate_options_read(short_name(command), argc + 1, copy, &o);
     if (good && o.name_count > 1) {
         refuse(command, "'%s' is no option; arguments for %s stand behind --", copy[1], path);
         good = false;
