@@ -16,9 +16,11 @@
  *     weir_sim_explore(WEIR_SIM(.runs = 10000), body, NULL, &result);
  *     if (result.failed) puts(result.why), puts(result.replay);
  *
- * Link with -lweir-sim instead of -lweir. Handlers and bodies should keep what they change in
- * memory that the body sets up: statics live through all the runs of an exploration. Waiting
- * for something outside weir (a real mutex, a socket) stops everything: there is one OS thread.
+ * Link with -lweir-sim (pkg-config weir-sim) instead of -lweir. Handlers and bodies should keep
+ * what they change in memory that the body sets up: statics live through all the runs of an
+ * exploration. Waiting for something outside weir (a real mutex, a socket) stops everything: there
+ * is one OS thread. Under the command, `weir sim`, POSIX threads, locks, semaphores, sleeps and
+ * clocks are simulated as well, and whole programs are run that know nothing of this header.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -95,7 +97,9 @@ WEIR_API weir_status weir_sim_explore(const weir_sim_options *options, void (*bo
  *
  * and says which they are with
  *
- *     WEIR_SIM_SCENARIOS({ "transfer", "money moves between accounts", body });
+ *     WEIR_SIM_SCENARIOS({ .name = "transfer", .about = "money moves", .body = body });
+ *
+ * It may be linked with libweir or libweir-sim.
  */
 typedef struct weir_sim_scenario {
     const char *name, *about;
@@ -108,7 +112,7 @@ typedef struct weir_sim_scenario {
     WEIR_API extern const weir_sim_scenario weir_sim_scenarios[];                                  \
     const weir_sim_scenario weir_sim_scenarios[] = { __VA_ARGS__, { NULL, NULL, NULL, NULL, 0, 0 } }
 
-/* ---- inside a body, and in handlers under it ---- */
+/* What follows is for bodies, and for handlers under them. */
 
 /* The run fails with this text and ends here: the call does not return. */
 WEIR_API void weir_sim_fail(const char *format, ...)
@@ -140,12 +144,13 @@ WEIR_API weir_ns weir_sim_now(void);
 /* The caller computes for so long: time passes, and it does not wait for anything. */
 WEIR_API void weir_sim_work(weir_ns span);
 WEIR_API void weir_sim_sleep(weir_ns span);
-/* The doorbell of an external thread (weir_thread_fd) instead of poll(2). False: the time was over.
- * */
+/* The doorbell of an external thread (weir_thread_fd) instead of poll(2). False: the time was
+ * over. */
 WEIR_API bool weir_sim_poll(int descriptor, weir_ns timeout);
 
 /* Says that the caller reads or writes memory that it shares with other threads through weir: then
- * it takes part in the search for races. Code compiled with -fsanitize=thread does so by itself. */
+ * it takes part in the search for races. Code compiled with -fsanitize=thread, and linked without,
+ * does so by itself. */
 WEIR_API void weir_sim_reads(const void *memory, size_t size);
 WEIR_API void weir_sim_writes(const void *memory, size_t size);
 

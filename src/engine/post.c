@@ -17,6 +17,7 @@
 #include "engine/processor.h"
 #include "engine/room.h"
 #include "engine/turn.h"
+#include "sync/tell.h"
 #include "sync/word.h"
 
 bool weir__post_is_open(const weir__posting *by)
@@ -207,6 +208,12 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
             status = WEIR_E_INVALID;
         }
         weir__post_count_refusal(by, status);
+    }
+    if (weir__tell_begin()) {
+        weir__tell_end("posts %s%s%s",
+                       event != NULL && event->type != NULL ? event->type->name : "nothing",
+                       status != WEIR_OK ? ": " : "",
+                       status != WEIR_OK ? weir_status_name(status) : "");
     }
     return status;
 }

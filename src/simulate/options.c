@@ -225,6 +225,11 @@ void weir__simulate_help(const char *program)
            "every time in another order. A run that fails is told with a line that repeats it.\n"
            "\n",
            program);
+    weir__simulate_help_options();
+}
+
+void weir__simulate_help_options(void)
+{
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         char head[32];
         const char *about = options[i].about;
@@ -311,15 +316,16 @@ static bool check_together(const char *program, weir__simulate_options *o, bool 
 bool weir__simulate_options_read(const char *program, int argc, char **argv,
                                  weir__simulate_options *out)
 {
-    bool names_only = false;
     bool strategy_given = false;
     *out = (weir__simulate_options){ .sim = WEIR_SIM_OPTIONS_INIT, .jobs = 1, .names = argv };
     out->sim.seed = 1;
     for (int i = 0; i < argc; i++) {
-        if (names_only || argv[i][0] != '-') {
+        if (argv[i][0] != '-') {
             argv[out->name_count++] = argv[i];
         } else if (strcmp(argv[i], "--") == 0) {
-            names_only = true;
+            out->rest = argv + i + 1;
+            out->rest_count = (uint32_t)(argc - i - 1);
+            break;
         } else {
             strategy_given = strategy_given || strncmp(argv[i], "--strategy", 10) == 0;
             if (!read_option(program, argc, argv, &i, out)) {

@@ -11,6 +11,7 @@
 
 #include "simulate/jobs.h"
 #include "simulate/options.h"
+#include "simulate/quote.h"
 #include "simulate/tell.h"
 
 enum { WELL = 0, FAILED = 1, USED_WRONGLY = 2 };
@@ -49,6 +50,18 @@ static bool names_exist(const char *program, const weir__simulate_options *o,
     return true;
 }
 
+/* A program's own arguments belong to the line that repeats its run. */
+static void add_rest(const weir__simulate_options *o, weir_sim_result *result)
+{
+    const size_t size = sizeof(result->replay);
+    if (o->rest_count > 0) {
+        weir__simulate_quote(result->replay, size, "--");
+    }
+    for (uint32_t i = 0; i < o->rest_count; i++) {
+        weir__simulate_quote(result->replay, size, o->rest[i]);
+    }
+}
+
 static bool run(const char *program, const weir_sim_scenario *scenario,
                 const weir__simulate_options *o, bool *failed)
 {
@@ -64,6 +77,9 @@ static bool run(const char *program, const weir_sim_scenario *scenario,
     const weir_ns start = now();
     if (!weir__simulate_jobs(scenario, &sim, o->jobs, &result)) {
         return false;
+    }
+    if (result.failed) {
+        add_rest(o, &result);
     }
     weir__simulate_tell(scenario, &sim, &result, now() - start);
     *failed = *failed || result.failed;

@@ -28,21 +28,57 @@ static const char *verdict(const weir_sim_options *o, const weir_sim_result *res
                                                : "ok";
 }
 
-/* The last lines of a file, as a ring. */
-static void print_tail(FILE *trace)
+/* The last lines of a file that were kept, as a ring. */
+typedef struct ring {
+    char lines[TAIL_LINES][LINE_BYTES];
+    uint64_t count;
+} ring;
+
+static void keep(ring *r, const char *line)
 {
-    static char ring[TAIL_LINES][LINE_BYTES];
-    uint64_t count = 0;
-    while (fgets(ring[count % TAIL_LINES], LINE_BYTES, trace) != NULL) {
-        count++;
+    snprintf(r->lines[r->count++ % TAIL_LINES], LINE_BYTES, "%s", line);
+}
+
+static void print_ring(const ring *r, const char *what, const char *heading)
+{
+    const uint64_t shown = r->count < TAIL_LINES ? r->count : TAIL_LINES;
+    if (shown < r->count) {
+        printf("    the last %" PRIu64 " of its %" PRIu64 " %s:\n", shown, r->count, what);
+    } else {
+        printf("    its %s:\n", what);
     }
-    const uint64_t shown = count < TAIL_LINES ? count : TAIL_LINES;
-    printf("    its last %" PRIu64 " of %" PRIu64 " steps:\n", shown, count);
-    printf("      %7s %12s %-3s %-12s %-10s %-10s %s\n", "step", "time", "who", "what", "where",
-           "value", "at");
-    for (uint64_t i = count - shown; i < count; i++) {
-        printf("      %s", ring[i % TAIL_LINES]);
+    printf("      %s\n", heading);
+    for (uint64_t i = r->count - shown; i < r->count; i++) {
+        printf("      %s\n", r->lines[i % TAIL_LINES]);
     }
+}
+
+/* First what handlers did and what was noted, which is the story; then the steps at the end. */
+static void print_trace(FILE *trace)
+{
+    static ring notes;
+    static ring steps;
+    char line[LINE_BYTES];
+    notes.count = steps.count = 0;
+    while (fgets(line, sizeof(line), trace) != NULL) {
+        unsigned long long step;
+        long long time;
+        char who[8];
+        int text = 0;
+        line[strcspn(line, "\n")] = '\0';
+        if (sscanf(line, "%llu %lld %7s note %n", &step, &time, who, &text) == 3 && text > 0) {
+            char note[LINE_BYTES];
+            snprintf(note, sizeof(note), "%7llu %14.9f %-3s %.200s", step,
+                     (double)time / (double)WEIR_S, who, line + text);
+            keep(&notes, note);
+        } else {
+            keep(&steps, line);
+        }
+    }
+    if (notes.count > 0) {
+        print_ring(&notes, "turns and notes", "   step        seconds who");
+    }
+    print_ring(&steps, "steps", "   step           ns who what         where      value      at");
 }
 
 /* Runs the shorter schedule once more, to see its steps. */
@@ -63,7 +99,7 @@ static void show_steps(const weir_sim_scenario *scenario, const weir_sim_options
     o.trace = name;
     o.shrink = false;
     if (weir_sim_explore(&o, scenario->body, scenario->argument, &again) == WEIR_OK) {
-        print_tail(trace);
+        print_trace(trace);
     }
     fclose(trace);
     unlink(name);

@@ -31,6 +31,8 @@
 #define WEIR__SIM_CLOCKS 15u /* threads that the race detector can tell apart */
 #define WEIR__SIM_BUFFER 8u  /* stores that a thread can have in flight */
 #define WEIR__SIM_STEP_NS 10 /* virtual time of a step */
+#define WEIR__SIM_BEGIN                                                                            \
+    (100 * WEIR_S) /* the clock at the beginning: zero means "never" in places */
 
 /* What each thread is known to have done: component i counts the releases of thread i. */
 typedef struct weir__sim_clock {
@@ -57,6 +59,7 @@ typedef struct weir__sim_thread {
     void *saved; /* stack pointer while another runs */
     weir__sim_state state;
     uint32_t index;
+    uint64_t born; /* threads there were before it, in all runs: slots are used again */
     uint64_t steps;
     uint64_t stalled_until; /* of weir__sim.steps: stuck before that */
     const void *word;
@@ -114,7 +117,8 @@ typedef struct weir__sim_run {
 
 extern weir__sim_run weir__sim;
 extern char *weir__sim_stacks;
-#define WEIR__SIM_STACK_BYTES ((size_t)256 << 10)
+#define WEIR__SIM_STACK_BYTES                                                                      \
+    ((size_t)8 << 20) /* what handlers are used to; pages cost if touched */
 #define WEIR__SIM_STACKS_BYTES (WEIR__SIM_THREADS_MAX * WEIR__SIM_STACK_BYTES)
 
 /* ---- scale.c: timed runs ---- */
@@ -203,6 +207,12 @@ void weir__sim_join(uint32_t index);
 
 /* Begins a run whose thread 0 is `run` on a stack of its own; returns when it is over. */
 void weir__sim_run_to_end(void (*run)(void *), void *argument);
+/* Instead of that, if it is set: makes the run in another process and brings its outcome back. */
+extern void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
+/* If it is set: `to` runs next, in place of `from` (NULL: a run begins). See posix_local.c. */
+extern void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);
+/* The current thread ends, as if its function had returned. */
+_Noreturn void weir__sim_thread_exit(void);
 /* Ends the run as failed. Does not return. */
 _Noreturn void weir__sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -230,6 +240,14 @@ const weir__sim_decision *weir__sim_decisions(uint32_t *count);
 uint32_t weir__sim_preemptions(void);
 /* A new exploration: nothing is known from the last. */
 void weir__sim_decide_forget(void);
+
+/* What a run leaves behind for the next, besides the log itself, which processes share. */
+typedef struct weir__sim_decided {
+    uint32_t decisions, preemptions, branches, branch_at;
+} weir__sim_decided;
+
+weir__sim_decided weir__sim_decided_get(void);
+void weir__sim_decided_set(weir__sim_decided decided);
 
 static inline bool weir__sim_can_run(const weir__sim_thread *thread)
 {
@@ -298,6 +316,8 @@ void weir__sim_process_wide_restore(void);
 void weir__sim_thread_reset(void);
 /* A thread's function is over: what is to be done with its local pointer. */
 void weir__sim_thread_ends(weir__sim_thread *thread);
+
+bool weir__sim_is_doorbell(int descriptor);
 
 /* ---- trace.c ---- */
 

@@ -9,6 +9,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "sync/sim/core.h"
 
@@ -65,10 +67,12 @@ uint32_t weir__sim_preemptions(void)
     return preemptions;
 }
 
+/* Shared with the processes that make this process's runs (weir__sim_run_elsewhere). */
 static void *table(size_t size)
 {
-    void *memory = malloc(size);
-    WEIR_ASSERT(memory != NULL);
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    WEIR_ASSERT(memory != MAP_FAILED);
     return memory;
 }
 
@@ -95,7 +99,25 @@ void weir__sim_decide_begin(const weir__sim_plan *wanted)
 
 void weir__sim_decide_forget(void)
 {
+    static pid_t owner;
     branch_count = 0;
+    if (owner != getpid()) { /* after a fork the tables are still the parent's */
+        owner = getpid();
+        decisions = NULL;
+    }
+}
+
+weir__sim_decided weir__sim_decided_get(void)
+{
+    return (weir__sim_decided){ decision_count, preemptions, branch_count, branch_at };
+}
+
+void weir__sim_decided_set(weir__sim_decided decided)
+{
+    decision_count = decided.decisions;
+    preemptions = decided.preemptions;
+    branch_count = decided.branches;
+    branch_at = decided.branch_at;
 }
 
 /* ---- replay ---- */

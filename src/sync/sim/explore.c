@@ -270,7 +270,7 @@ uint32_t weir_sim_choose(uint32_t count)
 
 weir_ns weir_sim_now(void)
 {
-    return weir__sim_time();
+    return weir__sim_time() - WEIR__SIM_BEGIN;
 }
 
 void weir_sim_work(weir_ns span)

@@ -10,11 +10,13 @@
 #include "sync/sim/core.h"
 #include "sync/sim/switch.h"
 
-#define BEGIN_NS (100 * WEIR_S) /* the clock at the beginning: zero means "never" in places */
-#define WAIT_NS WEIR_US         /* what passes while the only runnable thread spins */
+#define WAIT_NS WEIR_US   /* what passes while the only runnable thread spins */
+#define STACK_FENCE 4096u /* at the far end of every stack */
 
 weir__sim_run weir__sim;
 char *weir__sim_stacks;
+void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
+void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);
 
 static void go_to(weir__sim_thread *next)
 {
@@ -24,6 +26,9 @@ static void go_to(weir__sim_thread *next)
     }
     if (weir__sim.tracing) {
         weir__sim_trace("switch", next->site, NULL, next->index);
+    }
+    if (weir__sim_locals != NULL) {
+        weir__sim_locals(self, next);
     }
     weir__sim.current = next;
     weir__sim_switch(&self->saved, next->saved);
@@ -245,17 +250,38 @@ static void thread_over(weir__sim_thread *self)
     let_others_run(true);
 }
 
+void weir__sim_thread_exit(void)
+{
+    weir__sim_thread_ends(weir__sim.current);
+    thread_over(weir__sim.current);
+    __builtin_unreachable();
+}
+
 static void entry(void)
 {
-    weir__sim_thread *self = weir__sim.current;
-    self->run(self->argument);
-    weir__sim_thread_ends(self);
-    thread_over(self);
-    __builtin_unreachable();
+    weir__sim.current->run(weir__sim.current->argument);
+    weir__sim_thread_exit();
+}
+
+/* The stack of a slot; its last page is out of bounds, so that an overflow is a crash with a name.
+ */
+static char *stack_of(uint32_t index)
+{
+    static uint32_t fenced;
+    if (weir__sim_stacks == NULL) {
+        weir__sim_stacks = mmap(NULL, WEIR__SIM_STACKS_BYTES, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        WEIR_ASSERT(weir__sim_stacks != MAP_FAILED);
+    }
+    for (; fenced <= index; fenced++) {
+        mprotect(weir__sim_stacks + (size_t)fenced * WEIR__SIM_STACK_BYTES, STACK_FENCE, PROT_NONE);
+    }
+    return weir__sim_stacks + (size_t)index * WEIR__SIM_STACK_BYTES;
 }
 
 int weir__sim_spawn(void (*run)(void *), void *argument)
 {
+    static uint64_t born;
     uint32_t index = 0;
     while (index < weir__sim.thread_count && weir__sim.threads[index].state != WEIR__SIM_FREE) {
         index++;
@@ -268,7 +294,8 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     const uint32_t before = again && index < WEIR__SIM_CLOCKS ? thread->clock.at[index] : 0;
     memset(thread, 0, offsetof(weir__sim_thread, buffer));
     thread->index = index;
-    thread->stack = weir__sim_stacks + (size_t)index * WEIR__SIM_STACK_BYTES;
+    thread->born = ++born;
+    thread->stack = stack_of(index);
     thread->saved = weir__sim_stack_make(thread->stack, WEIR__SIM_STACK_BYTES, entry);
     thread->run = run;
     thread->argument = argument;
@@ -310,15 +337,14 @@ void weir__sim_join(uint32_t index)
 
 void weir__sim_run_to_end(void (*run)(void *), void *argument)
 {
-    if (weir__sim_stacks == NULL) {
-        weir__sim_stacks = mmap(NULL, WEIR__SIM_STACKS_BYTES, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        WEIR_ASSERT(weir__sim_stacks != MAP_FAILED);
+    if (weir__sim_run_elsewhere != NULL) {
+        weir__sim_run_elsewhere(run, argument);
+        return;
     }
     weir__sim.current = NULL;
     weir__sim.steps = 0;
     weir__sim.decide_at = 0;
-    weir__sim.now = BEGIN_NS;
+    weir__sim.now = WEIR__SIM_BEGIN;
     weir__sim.number++;
     weir__sim.thread_count = 0;
     weir__sim.alive = 0;
@@ -333,6 +359,9 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     weir__sim_memory_reset();
     weir__sim_process_wide_restore();
     weir__sim_thread_reset();
+    if (weir__sim_locals != NULL) {
+        weir__sim_locals(NULL, &weir__sim.threads[0]);
+    }
     weir__sim_spawn(run, argument);
     weir__sim.current = &weir__sim.threads[0];
     weir__sim_switch(&weir__sim.host, weir__sim.current->saved);

@@ -174,6 +174,11 @@ static doorbell *doorbell_of(int descriptor)
     return index >= 0 && index < DOORBELLS_MAX && doorbells[index].open ? &doorbells[index] : NULL;
 }
 
+bool weir__sim_is_doorbell(int descriptor)
+{
+    return doorbell_of(descriptor) != NULL;
+}
+
 int weir__doorbell_open(void)
 {
     for (int i = 0; i < DOORBELLS_MAX; i++) {
