@@ -14,6 +14,8 @@
 
 #define YEAR_S 31557600
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved. */
+
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     static atomic_uint looks;
@@ -43,3 +45,4 @@ time_t time(time_t *out)
     }
     return t.tv_sec;
 }
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */

@@ -13,7 +13,7 @@
 
 #include "watch.h"
 
-void soak_pace_open(double load, uint32_t drivers);
+void soak_pace_open(double cores, uint32_t drivers);
 
 /* Sleeps if the process is ahead of its load; at most `most_ns`. Between bursts and scenes. */
 void soak_pace(int64_t most_ns);

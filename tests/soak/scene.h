@@ -30,7 +30,7 @@ enum {
     SOAK_STALE = 32,   /* old handles that are posted to, to be refused */
     SOAK_ENDLESS = 64, /* of 64 events, how many are passed on: all */
 };
-#define SOAK_DRAIN (20 * WEIR_S) /* more than any drain needs, less than the watch's patience */
+#define SOAK_DRAIN (3600 * WEIR_S) /* a drain that does not end is the watch's business */
 
 /* What one sender or receiver, or all of them together, did: the program's own numbers. */
 typedef struct soak_books {

@@ -10,7 +10,8 @@
 #include "dice.h"
 #include "scene.h"
 
-static const char *const names[] = { "", "api", "batch" };
+enum { NAMES = 3 };
+static const char *const names[NAMES] = { "", "api", "batch" };
 static const char *const outside = "outside"; /* served by the external thread alone */
 
 const char *soak_dispatcher(const soak_scene *scene, uint32_t choice)
@@ -27,7 +28,7 @@ void soak_shape_draw(soak_scene *scene, bool lives_long)
         .go_on = soak_pick(random, 36), /* of 64: it dies out */
         .slow_ns = soak_once_in(random, 3) ? 1000 + soak_pick(random, 100000) : 0,
         .foreign = 1 + soak_pick(random, SOAK_FOREIGN),
-        .dispatchers = 1 + soak_pick(random, 3),
+        .dispatchers = 1 + soak_pick(random, NAMES),
         .rounds = soak_pick(random, 4),
         .round_ns = (5 + (int64_t)soak_pick(random, 250)) * WEIR_MS,
         .spins = soak_once_in(random, 4),
@@ -39,7 +40,7 @@ void soak_shape_draw(soak_scene *scene, bool lives_long)
         .lives_long = lives_long,
     };
     if (lives_long) {
-        shape->dispatchers = 3;
+        shape->dispatchers = NAMES;
         shape->round_ns = 500 * WEIR_MS;
         shape->spins = false;
         shape->churn = shape->counted = shape->external = true;
@@ -74,10 +75,10 @@ static weir_idle draw_idle(soak_scene *scene)
 void soak_thread_add(soak_scene *scene, uint32_t row, weir_error *error)
 {
     static const int32_t core = 0;
-    const char *served[4] = { NULL };
+    const char *served[NAMES + 1] = { NULL };
     uint32_t count = 0;
     uint64_t *random = &scene->random;
-    for (uint32_t i = 0; i < scene->shape.dispatchers; i++) {
+    for (uint32_t i = 0; i < scene->shape.dispatchers && i < NAMES; i++) {
         if (i == row % scene->shape.dispatchers || soak_once_in(random, 2)) {
             served[count++] = names[i];
         }
@@ -99,8 +100,8 @@ static void add_threads(soak_scene *scene, weir_error *error)
     uint64_t *random = &scene->random;
     const uint32_t dispatchers = scene->shape.dispatchers;
     if (soak_once_in(random, 4)) {
-        const char *served[4] = { NULL };
-        for (uint32_t i = 0; i < dispatchers; i++) {
+        const char *served[NAMES + 1] = { NULL };
+        for (uint32_t i = 0; i < dispatchers && i < NAMES; i++) {
             served[i] = names[i];
         }
         const weir_strategy strategy =

@@ -1,6 +1,7 @@
 /*
  * soak/watch.h - who watches: violations of a promise are said at once and counted, and a driver
- * that does nothing for 30 s ends the run with a dump of what is known about it.
+ * that does nothing for 30 s ends the run with a dump of what is known about it. Longer on a
+ * machine that has no core to spare: slowness is no violation.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
