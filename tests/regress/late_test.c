@@ -1,5 +1,6 @@
 /*
- * late_test.c - what comes too late: while a start or an added thread is about to fail, after a stop
+ * late_test.c - what comes too late: while a start or an added thread is about to fail, after a
+ * stop
  * that nobody waits for.
  *
  * SPDX-License-Identifier: Apache-2.0

@@ -1,5 +1,6 @@
 /*
- * allocation_failures.c - memory runs out anywhere, the set-up included: an answer each time, never a crash.
+ * allocation_failures.c - memory runs out anywhere, the set-up included: an answer each time, never
+ * a crash.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,6 @@
 /*
- * shared_dispatchers.c - threads that serve {a}, {a, b} and {b}: woken for one, wanted by the other.
+ * shared_dispatchers.c - threads that serve {a}, {a, b} and {b}: woken for one, wanted by the
+ * other.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

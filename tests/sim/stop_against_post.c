@@ -1,5 +1,6 @@
 /*
- * stop_against_post.c - a stop of the engine while others post: accepted is handled, refused stays refused.
+ * stop_against_post.c - a stop of the engine while others post: accepted is handled, refused stays
+ * refused.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

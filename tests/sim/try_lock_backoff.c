@@ -1,5 +1,6 @@
 /*
- * try_lock_backoff.c - more threads than work at one lock: tries fail, threads back off, nothing is lost.
+ * try_lock_backoff.c - more threads than work at one lock: tries fail, threads back off, nothing is
+ * lost.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
