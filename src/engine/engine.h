@@ -120,7 +120,7 @@ weir__thread *weir__engine_dedicated_thread(weir_engine *engine, const char *nam
 weir_status weir__engine_start_dedicated(weir_engine *engine, weir__thread *thread,
                                          weir_error *error);
 void weir__dispatchers_free(weir_engine *engine);
-/* Without the lock: waits until a started thread has reported. */
+/* Waits until a started thread has reported, which it does without the lock. */
 weir_status weir__thread_await(weir__thread *thread, weir_error *error);
 
 /* All but external ones look at the phase. */

@@ -171,7 +171,9 @@ static history_verdict check_refused(const weir_counters *c)
         stopping += sends[i].status == WEIR_STOPPING;
         unknown += sends[i].status == WEIR_UNKNOWN;
     }
-    if (c->refused_full != full || c->refused_stopping < stopping ||
+    /* A handler that outlives a stop may be refused after the counters were read. */
+    const bool late = is_loose(HISTORY_ENGINE) && c->refused_stopping < stopping;
+    if (c->refused_full != full || (c->refused_stopping < stopping && !late) ||
         c->refused_stopping > stopping + rooms || c->refused_unknown != unknown) {
         return broken("P-3: the counters say refused %" PRIu64 "/%" PRIu64 "/%" PRIu64
                       ", senders saw %" PRIu64 "/%" PRIu64 "/%" PRIu64 " (full/stopping/unknown)",

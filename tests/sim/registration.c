@@ -5,18 +5,18 @@
  */
 #include "scenario.h"
 
-#include <stdio.h>
-
 static void come_and_go(void *name)
 {
     for (int i = 0; i < 2; i++) {
         actor *a = stage_actor(
             WEIR_PROCESSOR(.name = name, .init = actor_init, .destroy = actor_destroy), NULL);
-        weir_sim_check(a->handle.id != 0, "%s", stage.error.text);
+        weir_sim_check(a->handle.id != 0 || stage_is_short(), "%s", stage.error.text);
         stage_post(a);
         const weir_processor found = weir_processor_find(stage.engine, name);
         weir_sim_check(found.id == a->handle.id, "%s is not found", (const char *)name);
-        stage_stop_actor(a, WEIR_FOREVER);
+        while (stage_stop_actor(a, WEIR_FOREVER) < 0) {
+            /* no memory: again */
+        }
         weir_sim_check(weir_processor_find(stage.engine, name).id == 0, "%s is still found",
                        (const char *)name);
     }

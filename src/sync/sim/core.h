@@ -32,7 +32,8 @@
 #define WEIR__SIM_BUFFER 8u  /* stores that a thread can have in flight */
 #define WEIR__SIM_STEP_NS 10 /* virtual time of a step */
 #define WEIR__SIM_BEGIN                                                                            \
-    (100 * WEIR_S) /* the clock at the beginning: zero means "never" in places */
+    (100 * WEIR_S)                    /* the clock at the beginning: zero means "never" in places */
+#define WEIR__SIM_PRIORITY (1u << 30) /* PCT: a new thread has this and more */
 
 /* What each thread is known to have done: component i counts the releases of thread i. */
 typedef struct weir__sim_clock {
@@ -61,6 +62,7 @@ typedef struct weir__sim_thread {
     uint32_t index;
     uint64_t born; /* threads there were before it, in all runs: slots are used again */
     uint64_t steps;
+    uint64_t since;         /* of weir__sim.steps: it runs since then */
     uint64_t stalled_until; /* of weir__sim.steps: stuck before that */
     const void *word;
     weir_ns deadline;
@@ -95,7 +97,9 @@ typedef struct weir__sim_run {
     uint64_t decide_at; /* the step at which the strategy wants to be asked */
     weir_ns now;        /* virtual */
     uint32_t number;    /* of this run: what tables carry */
-    bool racing;        /* plain accesses are looked at */
+    bool racing;        /* races are to be found */
+    bool watching;      /* and there is somebody to race with: see weir__sim_watch */
+    uint32_t epoch;     /* the current thread and its clock, as shadows note them */
     uint32_t faults;
     uint32_t thread_count; /* slots used so far */
     uint32_t alive;
@@ -284,20 +288,32 @@ typedef struct weir__sim_shadow {
     uint32_t atom; /* its record in atomic.c, if it is one */
 } weir__sim_shadow;
 
-/* NULL: there is no place for it. */
-weir__sim_shadow *weir__sim_shadow_of(uintptr_t address);
+#define WEIR__SIM_CELL_BYTES 4u
+#define WEIR__SIM_CLOCK_MASK ((1u << 24) - 1)
+extern weir__sim_shadow *weir__sim_shadows; /* of the arena */
+
+/* After every change of what it looks at: races, company, the current thread and its clock. */
+static inline void weir__sim_watch(void)
+{
+    const weir__sim_thread *self = weir__sim.current;
+    weir__sim.watching =
+        weir__sim.racing && weir__sim.company > 1 && self != NULL && !weir__sim.checking;
+    if (weir__sim.watching) {
+        weir__sim.epoch = self->index << 28 | (self->clock.at[self->index] & WEIR__SIM_CLOCK_MASK);
+    }
+}
 
 static inline bool weir__sim_racing(void)
 {
-    return weir__sim.racing && weir__sim.company > 1;
+    return weir__sim.watching;
 }
 
 void weir__sim_access(uintptr_t address, size_t size, bool write);
 void weir__sim_races_reset(void);
-/* An atomic access: not before the plain write that made it, not after its memory's end. Its
- * shadow, or NULL. */
-weir__sim_shadow *weir__sim_race_atomic(uintptr_t address);
 void weir__sim_race_freed(uintptr_t address, size_t size);
+/* The same as those below, for all that is not in the arena, or not as usual. */
+weir__sim_shadow *weir__sim_shadow_outside(uintptr_t address);
+weir__sim_shadow *weir__sim_race_atomic_slow(uintptr_t address);
 
 /* ---- memory.c ---- */
 
@@ -305,6 +321,31 @@ void weir__sim_race_freed(uintptr_t address, size_t size);
 #define WEIR__SIM_PAGE_SHIFT 12
 extern char *weir__sim_arena;
 extern uint8_t *weir__sim_page_gone; /* one byte a page: it was freed */
+
+/* NULL: there is no place for it. */
+static inline weir__sim_shadow *weir__sim_shadow_of(uintptr_t address)
+{
+    const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
+    return weir__likely(offset < WEIR__SIM_ARENA_BYTES)
+               ? &weir__sim_shadows[offset / WEIR__SIM_CELL_BYTES]
+               : weir__sim_shadow_outside(address);
+}
+
+/* An atomic access: not before the plain write that made it, not after its memory's end. Its
+ * shadow, or NULL. */
+static inline weir__sim_shadow *weir__sim_race_atomic(uintptr_t address)
+{
+    const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
+    if (weir__likely(offset < WEIR__SIM_ARENA_BYTES) &&
+        weir__likely(weir__sim_page_gone[offset >> WEIR__SIM_PAGE_SHIFT] == 0)) {
+        weir__sim_shadow *cell = &weir__sim_shadows[offset / WEIR__SIM_CELL_BYTES];
+        if (cell->run != weir__sim.number || cell->wrote == 0 ||
+            cell->wrote >> 28 == weir__sim.epoch >> 28) {
+            return cell;
+        }
+    }
+    return weir__sim_race_atomic_slow(address);
+}
 
 void weir__sim_memory_reset(void);
 /* Bytes that were taken and not given back. */

@@ -31,6 +31,8 @@ static void go_to(weir__sim_thread *next)
         weir__sim_locals(self, next);
     }
     weir__sim.current = next;
+    next->since = weir__sim.steps;
+    weir__sim_watch();
     weir__sim_switch(&self->saved, next->saved);
 }
 
@@ -43,6 +45,7 @@ _Noreturn static void end_run(void)
 {
     void *nowhere;
     weir__sim.current = NULL;
+    weir__sim_watch();
     weir__sim_switch(&nowhere, weir__sim.host);
     __builtin_unreachable();
 }
@@ -75,8 +78,10 @@ static void expire(void)
 static void check_invariant(void)
 {
     weir__sim.checking = true;
+    weir__sim_watch();
     weir__sim.invariant(weir__sim.invariant_argument);
     weir__sim.checking = false;
+    weir__sim_watch();
     weir__sim.decide_at = 0;
 }
 
@@ -189,6 +194,9 @@ void weir__sim_give_way(const weir__sim_site *site)
         weir__sim_step_slow();
     }
     weir__sim.now += WAIT_NS;
+    if (self->buffered > 0) {
+        weir__sim_flush_one(self); /* no store stays in flight for ever while its thread spins */
+    }
     let_others_run(true);
 }
 
@@ -196,6 +204,7 @@ bool weir__sim_sleep_on(const void *word, weir_ns timeout)
 {
     weir__sim_thread *self = weir__sim.current;
     WEIR_ASSERT(!weir__sim.checking);
+    weir__sim_flush(self); /* a system call */
     self->state = WEIR__SIM_WAITING;
     self->word = word;
     self->timed_out = false;
@@ -301,8 +310,7 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     thread->argument = argument;
     thread->deadline = WEIR_FOREVER;
     thread->state = WEIR__SIM_RUNNABLE;
-    thread->priority = (uint32_t)(weir__sim_random() >> 40) + 1024;
-    snprintf(thread->name, sizeof(thread->name), "thread-%u", index);
+    thread->priority = WEIR__SIM_PRIORITY + (uint32_t)(weir__sim_random() >> 40);
     weir__sim.thread_count = again ? weir__sim.thread_count : index + 1;
     weir__sim.alive++;
     weir__sim.company++;
@@ -316,6 +324,7 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
         weir__sim_edge(weir__sim.current, thread);
     }
     weir__sim_woken(thread);
+    weir__sim_watch();
     weir__sim.decide_at = 0;
     return (int)index;
 }
@@ -333,6 +342,7 @@ void weir__sim_join(uint32_t index)
     weir__sim_edge(other, self);
     other->state = WEIR__SIM_FREE;
     weir__sim.company--;
+    weir__sim_watch();
 }
 
 void weir__sim_run_to_end(void (*run)(void *), void *argument)
@@ -364,5 +374,6 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     }
     weir__sim_spawn(run, argument);
     weir__sim.current = &weir__sim.threads[0];
+    weir__sim_watch();
     weir__sim_switch(&weir__sim.host, weir__sim.current->saved);
 }

@@ -54,6 +54,7 @@ int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *ar
             weir__sim.threads[index].state = WEIR__SIM_FREE;
             weir__sim.alive--;
             weir__sim.company--;
+            weir__sim_watch();
         }
         return EAGAIN;
     }
