@@ -208,10 +208,9 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
         weir__post_count_refusal(by, status);
     }
     if (weir__tell_begin()) {
-        weir__tell_end("posts %s%s%s",
-                       event != NULL && event->type != NULL ? event->type->name : "nothing",
-                       status != WEIR_OK ? ": " : "",
-                       status != WEIR_OK ? weir_status_name(status) : "");
+        weir__tell_end(
+            "posts %s%s%s", event != NULL && event->type != NULL ? event->type->name : "nothing",
+            status != WEIR_OK ? ": " : "", status != WEIR_OK ? weir_status_name(status) : "");
     }
     return status;
 }
