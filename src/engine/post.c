@@ -137,6 +137,7 @@ static weir_status wait_for_room(const weir__posting *by, weir_processor to,
     weir__room_wait *wait = weir__room_wait_of(by->context->engine, full->index);
     const weir_ns deadline = weir__deadline(full->block_max, WEIR_S);
     weir_status status;
+    weir__add(&by->context->engine->room_waiters, 1, seq_cst);
     weir__add(&wait->waiters, 1, seq_cst);
     for (;;) {
         /* The word before the condition: a wake-up between the two is not lost. */
@@ -148,6 +149,7 @@ static weir_status wait_for_room(const weir__posting *by, weir_processor to,
         }
     }
     weir__sub(&wait->waiters, 1, seq_cst);
+    weir__sub(&by->context->engine->room_waiters, 1, seq_cst);
     return status;
 }
 

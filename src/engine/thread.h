@@ -9,6 +9,7 @@
 #include "engine/context.h"
 #include "engine/dispatcher.h"
 #include "engine/idle.h"
+#include "engine/trail.h"
 #include "sync/thread.h"
 #include "weir/counters.h"
 
@@ -57,6 +58,7 @@ typedef struct weir__thread {
     weir__serving *servings;
     weir__cell turns, rounds, rounds_idle, parks, backoffs;
     weir__cell first_work, last_work; /* times */
+    weir__trail trail;
 
     /* Control. */
     char *name;
@@ -64,6 +66,7 @@ typedef struct weir__thread {
     weir_thread_options options; /* its strings and arrays are copies */
     int32_t *cores; /* core_total of them; options.core_count is 0 if they could not be had */
     uint32_t core_total;
+    void *crash_stack; /* for a crash report; NULL: there is none */
     weir__os_thread os;
     weir__atomic_u32 system_id;
     weir__atomic_u32 state; /* weir__thread_state */

@@ -33,6 +33,7 @@ static void print_help(FILE *out, const char *command)
     fprintf(out,
             "usage: %s PLUGIN.so [SCENARIO ...] [OPTION ...]\n"
             "       %s PROGRAM [OPTION ...] [-- ARGUMENT ...]\n"
+            "       weir sim scale [OPTION ...]      a prediction of throughput on many cores\n"
             "\n"
             "Runs code that uses weir under a scheduler that is driven by a seed: again and\n"
             "again, every time in another order. A run that fails is told with a line that\n"

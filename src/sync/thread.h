@@ -18,7 +18,9 @@ typedef struct weir__os_thread {
     void *argument;
 } weir__os_thread;
 
-/* 0, or an errno. All signals are blocked in the new thread: they are the application's. */
+/* 0, or an errno. Signals are blocked in the new thread: they are the application's. Open are those
+ * that its own code causes (SIGSEGV and its like, SIGABRT): blocked, they would end the process
+ * past every handler. */
 int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *argument);
 void weir__os_thread_join(weir__os_thread *thread);
 
@@ -31,11 +33,12 @@ int weir__os_thread_priority(weir_priority policy, int32_t value);
 
 void weir__yield(void);
 
+#ifdef WEIR_SIMULATED
+void weir__pause(void);
+#else
 static inline void weir__pause(void)
 {
-#if defined(WEIR_SIMULATED)
-    weir__yield();
-#elif defined(__x86_64__) || defined(__i386__)
+#if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ __volatile__("isb" ::: "memory");
@@ -43,6 +46,7 @@ static inline void weir__pause(void)
     weir__compiler_fence();
 #endif
 }
+#endif
 
 /* Cores that this process may use: affinity mask, cut by the cgroup's quota. At least 1. */
 uint32_t weir__cores_usable(void);

@@ -80,6 +80,36 @@ static void the_descriptor_is_readable_exactly_while_there_is_work(void **state)
     test_external_end(l.engine, l.thread);
 }
 
+static void a_start_without_work_leaves_it_quiet(void **state)
+{
+    (void)state;
+    loop l;
+    loop_create(&l, false);
+    test_engine_start(l.engine);
+    assert_false(is_readable(&l, 0));
+    assert_int_equal(WEIR_OK, test_post(l.engine, l.to, 0));
+    assert_true(is_readable(&l, 0));
+    assert_int_equal(1, turn_until_idle(&l, 0));
+    test_external_end(l.engine, l.thread);
+}
+
+static void a_fair_dispatcher_makes_it_readable_too(void **state)
+{
+    (void)state;
+    loop l;
+    loop_create(&l, false);
+    assert_int_equal(WEIR_OK, weir_dispatcher_tune(l.engine, WEIR_DISPATCHER(.fair = true), NULL));
+    loop_start(&l);
+    for (uint64_t i = 0; i < 100; i++) {
+        assert_false(is_readable(&l, 0));
+        assert_int_equal(WEIR_OK, test_post(l.engine, l.to, i));
+        assert_true(is_readable(&l, 0));
+        assert_int_equal(1, turn_until_idle(&l, 0));
+    }
+    test_recorder_saw_run(&l.recorder, 0, 100);
+    test_external_end(l.engine, l.thread);
+}
+
 static void what_was_posted_before_the_start_makes_it_readable(void **state)
 {
     (void)state;
@@ -452,6 +482,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_descriptor_is_readable_exactly_while_there_is_work),
+        cmocka_unit_test(a_start_without_work_leaves_it_quiet),
+        cmocka_unit_test(a_fair_dispatcher_makes_it_readable_too),
         cmocka_unit_test(what_was_posted_before_the_start_makes_it_readable),
         cmocka_unit_test(a_poll_loop_handles_everything_that_is_posted),
         cmocka_unit_test(run_once_handles_at_most_its_limit_and_256_by_default),

@@ -270,7 +270,21 @@ uint32_t weir_sim_choose(uint32_t count)
 
 weir_ns weir_sim_now(void)
 {
-    return weir__sim.now - WEIR__SIM_BEGIN;
+    return weir__sim_time() - WEIR__SIM_BEGIN;
+}
+
+void weir_sim_work(weir_ns span)
+{
+    if (weir__sim.current == NULL || span <= 0) {
+        return;
+    }
+    if (weir__sim.timed) {
+        weir__scale_work(span);
+        return;
+    }
+    weir__sim.now += span;
+    weir__sim.decide_at = 0;
+    weir__sim_step(&body_site);
 }
 
 void weir_sim_sleep(weir_ns span)

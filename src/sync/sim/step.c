@@ -31,13 +31,21 @@ static void go_to(weir__sim_thread *next)
         weir__sim_locals(self, next);
     }
     weir__sim.current = next;
+    next->since = weir__sim.steps;
+    weir__sim_watch();
     weir__sim_switch(&self->saved, next->saved);
+}
+
+void weir__sim_go_to(weir__sim_thread *next)
+{
+    go_to(next);
 }
 
 _Noreturn static void end_run(void)
 {
     void *nowhere;
     weir__sim.current = NULL;
+    weir__sim_watch();
     weir__sim_switch(&nowhere, weir__sim.host);
     __builtin_unreachable();
 }
@@ -58,7 +66,7 @@ void weir__sim_fail(const char *format, ...)
 /* Sleepers whose time has come. */
 static void expire(void)
 {
-    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+    for (uint32_t i = 0; i < weir__sim.thread_count && weir__sim.sleepers > 0; i++) {
         weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_WAITING && thread->deadline <= weir__sim.now) {
             thread->state = WEIR__SIM_RUNNABLE;
@@ -70,8 +78,10 @@ static void expire(void)
 static void check_invariant(void)
 {
     weir__sim.checking = true;
+    weir__sim_watch();
     weir__sim.invariant(weir__sim.invariant_argument);
     weir__sim.checking = false;
+    weir__sim_watch();
     weir__sim.decide_at = 0;
 }
 
@@ -81,6 +91,10 @@ void weir__sim_step_slow(void)
     if (weir__sim.steps > weir__sim.steps_max) {
         weir__sim_fail("no end: more than %llu steps (a livelock, or steps_max is too small)",
                        (unsigned long long)weir__sim.steps_max);
+    }
+    if (weir__sim.timed) {
+        weir__sim.decide_at = weir__sim.steps_max; /* it decides elsewhere: weir__sim_touch */
+        return;
     }
     expire();
     go_to(weir__sim_decide_switch(self, false));
@@ -151,6 +165,14 @@ static void let_others_run(bool yielding)
 {
     weir__sim_thread *self = weir__sim.current;
     self->steps++; /* a decision of its own, apart from the step that led here */
+    if (weir__sim.timed) {
+        weir__sim_thread *next = weir__scale_next();
+        if (next == NULL) {
+            fail_stuck();
+        }
+        go_to(next);
+        return;
+    }
     expire();
     while (!somebody_can_run()) {
         if (!pass_time()) {
@@ -172,6 +194,9 @@ void weir__sim_give_way(const weir__sim_site *site)
         weir__sim_step_slow();
     }
     weir__sim.now += WAIT_NS;
+    if (self->buffered > 0) {
+        weir__sim_flush_one(self); /* no store stays in flight for ever while its thread spins */
+    }
     let_others_run(true);
 }
 
@@ -179,12 +204,16 @@ bool weir__sim_sleep_on(const void *word, weir_ns timeout)
 {
     weir__sim_thread *self = weir__sim.current;
     WEIR_ASSERT(!weir__sim.checking);
+    weir__sim_flush(self); /* a system call */
     self->state = WEIR__SIM_WAITING;
     self->word = word;
     self->timed_out = false;
     self->deadline =
-        timeout >= WEIR_FOREVER - weir__sim.now ? WEIR_FOREVER : weir__sim.now + timeout;
+        timeout >= WEIR_FOREVER - weir__sim_time() ? WEIR_FOREVER : weir__sim_time() + timeout;
+    const uint32_t sleeps = self->deadline != WEIR_FOREVER ? 1 : 0;
+    weir__sim.sleepers += sleeps;
     let_others_run(true);
+    weir__sim.sleepers -= sleeps;
     self->word = NULL;
     return !self->timed_out;
 }
@@ -206,6 +235,7 @@ void weir__sim_wake(const void *word, uint32_t count)
         }
         weir__sim_thread *woken = sleepers[found > count ? weir__sim_decide_choice(found) : 0];
         woken->state = WEIR__SIM_RUNNABLE;
+        weir__sim_woken(woken);
         weir__sim.decide_at = 0;
         count--;
     }
@@ -220,6 +250,7 @@ static void thread_over(weir__sim_thread *self)
         weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_JOINING && thread->joins == self->index) {
             thread->state = WEIR__SIM_RUNNABLE;
+            weir__sim_woken(thread);
         }
     }
     if (weir__sim.alive == 0) {
@@ -279,8 +310,7 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     thread->argument = argument;
     thread->deadline = WEIR_FOREVER;
     thread->state = WEIR__SIM_RUNNABLE;
-    thread->priority = (uint32_t)(weir__sim_random() >> 40) + 1024;
-    snprintf(thread->name, sizeof(thread->name), "thread-%u", index);
+    thread->priority = WEIR__SIM_PRIORITY + (uint32_t)(weir__sim_random() >> 40);
     weir__sim.thread_count = again ? weir__sim.thread_count : index + 1;
     weir__sim.alive++;
     weir__sim.company++;
@@ -293,6 +323,8 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     if (weir__sim.current != NULL) {
         weir__sim_edge(weir__sim.current, thread);
     }
+    weir__sim_woken(thread);
+    weir__sim_watch();
     weir__sim.decide_at = 0;
     return (int)index;
 }
@@ -310,6 +342,7 @@ void weir__sim_join(uint32_t index)
     weir__sim_edge(other, self);
     other->state = WEIR__SIM_FREE;
     weir__sim.company--;
+    weir__sim_watch();
 }
 
 void weir__sim_run_to_end(void (*run)(void *), void *argument)
@@ -326,6 +359,7 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     weir__sim.thread_count = 0;
     weir__sim.alive = 0;
     weir__sim.company = 0;
+    weir__sim.sleepers = 0;
     weir__sim.invariant = NULL;
     weir__sim.checking = false;
     weir__sim.quiet = false;
@@ -340,5 +374,6 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     }
     weir__sim_spawn(run, argument);
     weir__sim.current = &weir__sim.threads[0];
+    weir__sim_watch();
     weir__sim_switch(&weir__sim.host, weir__sim.current->saved);
 }

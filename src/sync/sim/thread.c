@@ -54,6 +54,7 @@ int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *ar
             weir__sim.threads[index].state = WEIR__SIM_FREE;
             weir__sim.alive--;
             weir__sim.company--;
+            weir__sim_watch();
         }
         return EAGAIN;
     }
@@ -104,6 +105,14 @@ int weir__os_thread_priority(weir_priority policy, int32_t value)
 void weir__yield(void)
 {
     static const weir__sim_site site = { "sync/thread.h", 0, "weir__yield" };
+    weir__sim_pass(WEIR__SCALE_YIELD);
+    weir__sim_give_way(&site);
+}
+
+void weir__pause(void)
+{
+    static const weir__sim_site site = { "sync/thread.h", 0, "weir__pause" };
+    weir__sim_pass(WEIR__SCALE_PAUSE);
     weir__sim_give_way(&site);
 }
 
@@ -144,7 +153,8 @@ weir_ns weir__clock_now(void)
 {
     static const weir__sim_site site = { "sync/thread.h", 0, "weir__clock_now" };
     weir__sim_step(&site);
-    return weir__sim.now;
+    weir__sim_pass(WEIR__SCALE_CLOCK);
+    return weir__sim_time();
 }
 
 weir_ns weir__clock_wall(void)
@@ -222,9 +232,10 @@ bool weir_sim_poll(int descriptor, weir_ns timeout)
     }
     weir__sim_flush(weir__sim.current);
     const weir_ns deadline =
-        timeout >= WEIR_FOREVER - weir__sim.now ? WEIR_FOREVER : weir__sim.now + timeout;
+        timeout >= WEIR_FOREVER - weir__sim_time() ? WEIR_FOREVER : weir__sim_time() + timeout;
     while (!bell->rung) {
-        if (weir__sim.now >= deadline || !weir__sim_sleep_on(bell, deadline - weir__sim.now)) {
+        if (weir__sim_time() >= deadline ||
+            !weir__sim_sleep_on(bell, deadline - weir__sim_time())) {
             return bell->rung;
         }
     }

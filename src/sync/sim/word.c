@@ -19,6 +19,7 @@ bool weir__word_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout)
     }
     const weir__sim_site *caller = self->site; /* says more than ours */
     weir__sim_step(&site);
+    weir__sim_pass(WEIR__SCALE_CALL);
     weir__sim_flush(self); /* a system call */
     const uint32_t value = (uint32_t)weir__sim_peek(word, sizeof(word->value));
     if (weir__sim.tracing) {
@@ -38,6 +39,7 @@ void weir__word_wake(weir__atomic_u32 *word, uint32_t count)
     if (weir__sim.current == NULL) {
         return;
     }
+    weir__sim_pass(WEIR__SCALE_CALL);
     weir__sim_flush(weir__sim.current);
     if (weir__sim.tracing) {
         weir__sim_trace("wake", &site, word, count);
