@@ -18,6 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+typedef ElfW(Ehdr) elf_head;
+typedef ElfW(Phdr) elf_part;
+typedef ElfW(Dyn) elf_entry;
+
 typedef struct file {
     const char *bytes;
     size_t size;
@@ -32,9 +36,9 @@ static const void *part_of(const file *f, uint64_t offset, uint64_t count, size_
     return f->bytes + offset;
 }
 
-static const ElfW(Phdr) * find_part(const file *f, const ElfW(Ehdr) * head, uint32_t type)
+static const elf_part *find_part(const file *f, const elf_head *head, uint32_t type)
 {
-    const ElfW(Phdr) *parts = part_of(f, head->e_phoff, head->e_phnum, sizeof(*parts));
+    const elf_part *parts = part_of(f, head->e_phoff, head->e_phnum, sizeof(*parts));
     for (unsigned i = 0; parts != NULL && i < head->e_phnum; i++) {
         if (parts[i].p_type == type) {
             return &parts[i];
@@ -44,11 +48,11 @@ static const ElfW(Phdr) * find_part(const file *f, const ElfW(Ehdr) * head, uint
 }
 
 /* A text of the dynamic section's string table; "" if there is none. */
-static const char *text_at(const file *f, const ElfW(Ehdr) * head, uint64_t table, uint64_t at)
+static const char *text_at(const file *f, const elf_head *head, uint64_t table, uint64_t at)
 {
-    const ElfW(Phdr) *parts = part_of(f, head->e_phoff, head->e_phnum, sizeof(*parts));
+    const elf_part *parts = part_of(f, head->e_phoff, head->e_phnum, sizeof(*parts));
     for (unsigned i = 0; parts != NULL && i < head->e_phnum; i++) {
-        const ElfW(Phdr) *part = &parts[i];
+        const elf_part *part = &parts[i];
         if (part->p_type == PT_LOAD && table >= part->p_vaddr &&
             table - part->p_vaddr < part->p_filesz) {
             const uint64_t offset = table - part->p_vaddr + part->p_offset + at;
@@ -60,11 +64,11 @@ static const char *text_at(const file *f, const ElfW(Ehdr) * head, uint64_t tabl
     return "";
 }
 
-static void read_dynamic(const file *f, const ElfW(Ehdr) * head, weir__object *out)
+static void read_dynamic(const file *f, const elf_head *head, weir__object *out)
 {
-    const ElfW(Phdr) *part = find_part(f, head, PT_DYNAMIC);
-    const size_t count = part != NULL ? part->p_filesz / sizeof(ElfW(Dyn)) : 0;
-    const ElfW(Dyn) *entries =
+    const elf_part *part = find_part(f, head, PT_DYNAMIC);
+    const size_t count = part != NULL ? part->p_filesz / sizeof(elf_entry) : 0;
+    const elf_entry *entries =
         part != NULL ? part_of(f, part->p_offset, count, sizeof(*entries)) : NULL;
     uint64_t table = 0;
     for (size_t i = 0; entries != NULL && i < count; i++) {
@@ -83,7 +87,7 @@ static void read_dynamic(const file *f, const ElfW(Ehdr) * head, weir__object *o
 
 static bool read_elf(const file *f, weir__object *out, char *why, size_t why_size)
 {
-    const ElfW(Ehdr) *head = part_of(f, 0, 1, sizeof(*head));
+    const elf_head *head = part_of(f, 0, 1, sizeof(*head));
     if (head == NULL || memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) {
         snprintf(why, why_size, "is neither a program nor a shared object%s",
                  f->size > 2 && memcmp(f->bytes, "#!", 2) == 0 ? ", but a script" : "");
@@ -102,25 +106,35 @@ static bool read_elf(const file *f, weir__object *out, char *why, size_t why_siz
     return true;
 }
 
-bool weir__object_read(const char *path, weir__object *out, char *why, size_t why_size)
+/* All of a file, in memory; `bytes` NULL and errno: it cannot be read. Nothing of it: ENOEXEC. */
+static file map_file(const char *path)
 {
     struct stat about;
-    *out = (weir__object){ 0 };
+    file f = { NULL, 0 };
     const int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 || fstat(descriptor, &about) != 0) {
-        snprintf(why, why_size, "cannot be read: %s", strerror(errno));
-        return false;
+    if (descriptor < 0) {
+        return f;
     }
-    if (!S_ISREG(about.st_mode) || about.st_size == 0) {
-        close(descriptor);
-        snprintf(why, why_size, "is neither a program nor a shared object");
-        return false;
+    if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0) {
+        errno = ENOEXEC;
+    } else {
+        void *bytes = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+        f = bytes != MAP_FAILED ? (file){ bytes, (size_t)about.st_size } : f;
     }
-    const file f = { mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0),
-                     (size_t)about.st_size };
     close(descriptor);
-    if (f.bytes == MAP_FAILED) {
-        snprintf(why, why_size, "cannot be read: %s", strerror(errno));
+    return f;
+}
+
+bool weir__object_read(const char *path, weir__object *out, char *why, size_t why_size)
+{
+    *out = (weir__object){ 0 };
+    const file f = map_file(path);
+    if (f.bytes == NULL) {
+        if (errno == ENOEXEC) {
+            snprintf(why, why_size, "is neither a program nor a shared object");
+        } else {
+            snprintf(why, why_size, "cannot be read: %s", strerror(errno));
+        }
         return false;
     }
     const bool good = read_elf(&f, out, why, why_size);

@@ -19,6 +19,7 @@
 #include "sync/sim/core.h"
 
 /* The system's function of that name. */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type cannot stand in parentheses */
 #define WEIR__SIM_REAL(name) ((__typeof__(&name))weir__sim_real(#name))
 void (*weir__sim_real(const char *name))(void);
 
