@@ -44,14 +44,15 @@ typedef struct weir__thread {
     uint64_t id;
     uint32_t index;
     uint32_t serving_count;
-    uint32_t next_place;  /* round-robin: where the next round begins */
-    uint32_t events_left; /* external: how many more events this run_once may handle */
-    bool searching;       /* counted in its dispatchers */
-    bool looked;          /* has looked twice since it last had work: may idle */
-    bool holding_lock;    /* of a dispatcher */
-    uint32_t again;       /* rounds that met a held lock, but not only held ones */
-    uint32_t gaps;        /* turns in a row that found an event claimed and not there */
-    bool woken;           /* since the last work: the next work found counts for wakeups_found */
+    uint32_t next_place;     /* round-robin: where the next round begins */
+    uint32_t events_left;    /* external: how many more events this run_once may handle */
+    bool searching;          /* counted in its dispatchers */
+    bool looked;             /* has looked twice since it last had work: may idle */
+    bool holding_lock;       /* of a dispatcher */
+    weir__dispatcher *quiet; /* where it pushed without a wake-up since its last turn; or NULL */
+    uint32_t again;          /* rounds that met a held lock, but not only held ones */
+    uint32_t gaps;           /* turns in a row that found an event claimed and not there */
+    bool woken;              /* since the last work: the next work found counts for wakeups_found */
     weir__idle idle;
     weir__backoff backoff;
     weir__service *services;
