@@ -90,6 +90,9 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     }
     const bool idle = turn_until(thread, first + most);
     if (idle) {
+        if (handled_by(thread) != first) {
+            weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
+        }
         weir__store(&thread->parked, 1, relaxed);
         weir__engine_progress_if_stopping(engine);
     } else {

@@ -194,6 +194,24 @@ static void run_once_handles_at_most_its_limit_and_256_by_default(void **state)
     test_external_end(l.engine, l.thread);
 }
 
+static void it_says_when_it_last_ran_out_of_work(void **state)
+{
+    (void)state;
+    loop l;
+    weir_thread_counters c = WEIR_THREAD_COUNTERS_INIT;
+    loop_create(&l, false);
+    loop_start(&l);
+    (void)turn_until_idle(&l, 100000);
+    assert_int_equal(WEIR_OK, weir_thread_counters_get(l.engine, l.thread, &c));
+    assert_int_equal(0, c.last_work);
+    assert_int_equal(WEIR_OK, test_post(l.engine, l.to, 0));
+    const weir_ns before = weir_time_now(l.engine);
+    assert_int_equal(1, turn_until_idle(&l, 100000));
+    assert_int_equal(WEIR_OK, weir_thread_counters_get(l.engine, l.thread, &c));
+    assert_in_range(c.last_work, before, weir_time_now(l.engine));
+    test_external_end(l.engine, l.thread);
+}
+
 /* ---- who turns it ---- */
 
 typedef struct turner {
@@ -487,6 +505,7 @@ int main(void)
         cmocka_unit_test(what_was_posted_before_the_start_makes_it_readable),
         cmocka_unit_test(a_poll_loop_handles_everything_that_is_posted),
         cmocka_unit_test(run_once_handles_at_most_its_limit_and_256_by_default),
+        cmocka_unit_test(it_says_when_it_last_ran_out_of_work),
         cmocka_unit_test(two_threads_at_once_are_refused),
         cmocka_unit_test(the_thread_that_turns_it_may_change_and_runs_the_handlers),
         cmocka_unit_test(a_handler_may_neither_turn_its_thread_nor_wait),
