@@ -24,6 +24,7 @@
 #define GAPS_BEFORE_SLEEP 64u
 #define PAUSES_BEFORE_YIELD 32u
 #define GAP_SLEEP (20 * WEIR_US)
+#define SLEEP_MIN (50 * WEIR_US) /* the kernel takes several times as long over anything shorter */
 
 static bool must_leave(const weir__thread *thread)
 {
@@ -225,6 +226,23 @@ static void hand_over(weir__thread *thread)
     }
 }
 
+/* Ends early if it is woken, by a stop. The loop ends with the clock. */
+static void wait_out(weir__thread *thread, weir_ns delay)
+{
+    if (delay >= SLEEP_MIN) {
+        weir__word_wait(&thread->wake, 0, delay);
+        return;
+    }
+    const weir_ns end = weir__clock_now() + delay;
+    for (uint32_t n = 1; weir__load(&thread->wake, relaxed) == 0 && weir__clock_now() < end; n++) {
+        if (n % PAUSES_BEFORE_YIELD != 0) {
+            weir__pause();
+        } else {
+            weir__yield(); /* the holder may be waiting for this core */
+        }
+    }
+}
+
 /* Away from the contended locks for a while. The stop (and nobody else) ends it early. */
 static void back_off(weir__thread *thread)
 {
@@ -236,7 +254,7 @@ static void back_off(weir__thread *thread)
     hand_over(thread);
     weir__store(&thread->wake, 0, seq_cst);
     if (!must_leave(thread)) {
-        weir__word_wait(&thread->wake, 0, delay);
+        wait_out(thread, delay);
     }
 }
 
