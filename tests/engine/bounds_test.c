@@ -92,6 +92,9 @@ static void a_thread_has_at_most_1024_cores(void **state)
         0, weir_thread_add(engine, WEIR_THREAD(.cores = cores, .core_count = CORES_MAX + 1), &error)
                .id);
     assert_refused(&error, "weir_thread_options.core_count", "1024");
+    error = (weir_error)WEIR_ERROR_INIT;
+    assert_int_equal(0, weir_thread_add(engine, WEIR_THREAD(.core_count = 1), &error).id);
+    assert_refused(&error, "weir_thread_options.cores", "is NULL");
     cores[CORES_MAX - 1] = -1; /* the last one is looked at, too */
     error = (weir_error)WEIR_ERROR_INIT;
     assert_int_equal(
@@ -297,6 +300,27 @@ static void a_call_without_an_engine_says_which(void **state)
     assert_refused(&error, "weir_engine_start.engine", "no usable engine");
 }
 
+static void an_unknown_dispatcher_is_told_with_the_valid_ones_or_that_there_are_none(void **state)
+{
+    (void)state;
+    weir_error error = WEIR_ERROR_INIT;
+    weir_engine *engine = test_engine_create(NULL);
+    assert_int_equal(
+        0, weir_processor_add(
+               engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .dispatcher = "x"), &error)
+               .id);
+    assert_string_equal("is \"x\", which no thread serves; valid: none yet, add a thread first",
+                        error.text);
+    (void)test_thread_add(engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("a", "")));
+    error = (weir_error)WEIR_ERROR_INIT;
+    assert_int_equal(
+        0, weir_processor_add(
+               engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .dispatcher = "x"), &error)
+               .id);
+    assert_string_equal("is \"x\", which no thread serves; valid: \"a\", \"\"", error.text);
+    weir_engine_destroy(engine);
+}
+
 static void many_processors_need_options_and_a_place(void **state)
 {
     (void)state;
@@ -414,6 +438,7 @@ int main(void)
         cmocka_unit_test(of_several_mistakes_the_first_one_is_told),
         cmocka_unit_test(a_back_off_begins_below_its_longest_delay),
         cmocka_unit_test(a_call_without_an_engine_says_which),
+        cmocka_unit_test(an_unknown_dispatcher_is_told_with_the_valid_ones_or_that_there_are_none),
         cmocka_unit_test(many_processors_need_options_and_a_place),
         cmocka_unit_test(a_strategy_gives_no_thread_more_than_64_dispatchers),
         cmocka_unit_test(an_assignment_without_rows_or_engine_is_told),
