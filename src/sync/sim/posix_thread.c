@@ -210,7 +210,7 @@ int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *cores
     return weir__sim_running() ? 0 : WEIR__SIM_REAL(pthread_setaffinity_np)(thread, size, cores);
 }
 
-/* ---- what is not simulated says so: the system's would take a slot for a thread of its own ---- */
+/* ---- what is not simulated says so: the system would take a slot for one of its threads ---- */
 
 #define NOT_SIMULATED(name, parameters, arguments)                                                 \
     int name parameters                                                                            \
