@@ -141,9 +141,9 @@ WEIR_API uint32_t weir_sim_choose(uint32_t count);
 
 /* Virtual time, since the run began, and sleeping in it. */
 WEIR_API weir_ns weir_sim_now(void);
+WEIR_API void weir_sim_sleep(weir_ns span);
 /* The caller computes for so long: time passes, and it does not wait for anything. */
 WEIR_API void weir_sim_work(weir_ns span);
-WEIR_API void weir_sim_sleep(weir_ns span);
 /* The doorbell of an external thread (weir_thread_fd) instead of poll(2). False: the time was
  * over. */
 WEIR_API bool weir_sim_poll(int descriptor, weir_ns timeout);

@@ -177,7 +177,12 @@ static void run_in_a_process(void (*run)(void *), void *argument)
     if (process == 0) {
         be_a_run(run, argument);
     }
-    WEIR_ASSERT(process > 0);
+    if (process < 0) {
+        weir__sim.failed = true;
+        snprintf(weir__sim.why, sizeof(weir__sim.why), "there is no process for a run: %s",
+                 strerror(errno));
+        return;
+    }
     const bool in_time = is_over_in_time(process);
     if (!in_time) {
         kill(process, SIGKILL);
@@ -235,6 +240,7 @@ static int is_weir(struct dl_phdr_info *info, size_t size, void *unused)
 /* In place of main(): argv is the program, then what is for the simulator, `--`, and the rest. */
 static int simulated_main(int argc, char **argv, char **environment)
 {
+    (void)environment;
     static char command[PATH_MAX];
     static char name[PATH_MAX];
     int split = 1;
@@ -246,7 +252,7 @@ static int simulated_main(int argc, char **argv, char **environment)
     }
     program_argc = argc > split ? argc - split : 1;
     program_argv = calloc((size_t)program_argc + 1, sizeof(*program_argv));
-    program_environment = environment;
+    program_environment = environ; /* not what we were given: it was cleaned */
     if (program_argv == NULL) {
         return EXIT_FAILURE;
     }

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <threads.h>
 
@@ -209,20 +210,19 @@ int pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *cores
     return weir__sim_running() ? 0 : WEIR__SIM_REAL(pthread_setaffinity_np)(thread, size, cores);
 }
 
-/* ---- what is not simulated says so ---- */
+/* ---- what is not simulated says so: the system would take a slot for one of its threads ---- */
 
-int pthread_cancel(pthread_t thread)
-{
-    if (!weir__sim_running()) {
-        return WEIR__SIM_REAL(pthread_cancel)(thread);
+#define NOT_SIMULATED(name, parameters, arguments)                                                 \
+    int name parameters                                                                            \
+    {                                                                                              \
+        if (!weir__sim_running()) {                                                                \
+            return WEIR__SIM_REAL(name) arguments;                                                 \
+        }                                                                                          \
+        weir__sim_fail(#name " is not simulated");                                                 \
     }
-    weir__sim_fail("pthread_cancel is not simulated");
-}
-
-int thrd_create(thrd_t *out, thrd_start_t run, void *argument)
-{
-    if (!weir__sim_running()) {
-        return WEIR__SIM_REAL(thrd_create)(out, run, argument);
-    }
-    weir__sim_fail("thrd_create is not simulated: make the thread with pthread_create");
-}
+NOT_SIMULATED(pthread_cancel, (pthread_t thread), (thread))
+NOT_SIMULATED(pthread_kill, (pthread_t thread, int number), (thread, number))
+NOT_SIMULATED(pthread_tryjoin_np, (pthread_t thread, void **result), (thread, result))
+NOT_SIMULATED(pthread_timedjoin_np, (pthread_t thread, void **result, const struct timespec *at),
+              (thread, result, at))
+NOT_SIMULATED(thrd_create, (thrd_t * out, thrd_start_t run, void *argument), (out, run, argument))
