@@ -11,7 +11,7 @@ import faults
 from faults import tap
 
 PAUSE_S = 2.0
-SLACK_MS = 3000  # what a busy machine may add
+SLACK_MS = 10000  # what a busy machine may add
 
 
 def begin(*arguments):
