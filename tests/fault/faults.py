@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "contract"))
 import tap  # noqa: E402
 
 WEIR = os.environ.get("WEIR_COMMAND", str(tap.BUILD / "weir"))
-LIMIT_S = 20  # longer than any run that ends, on a busy machine
+LIMIT_S = 40  # longer than any run that ends, on a busy machine
 
 
 @dataclasses.dataclass

@@ -11,12 +11,19 @@ import faults
 from faults import tap
 
 PAUSE_S = 2.0
-SLACK_MS = 3000  # what a busy machine may add
+SLACK_MS = 10000  # what a busy machine may add
 
 
 def begin(*arguments):
     process = faults.start(faults.program("pause_program"), *arguments)
     process.stdout.readline()  # "begun"
+    return process
+
+
+def begin_and_stop(*arguments):
+    process = begin(*arguments)
+    time.sleep(0.1)  # in the middle of it
+    process.send_signal(signal.SIGSTOP)
     return process
 
 
@@ -60,12 +67,9 @@ def main():
     print(f"# replay with WEIR_SEED={seed}", flush=True)
     with tap.plan() as check:
         pieces = begin("traffic")
-        paused = [begin("traffic"), begin("drain", "500", "1000"), begin("block", "500"),
-                  begin("drain", "1000", "20000")]
-        time.sleep(0.1)  # in the middle of it
+        paused = [begin_and_stop("traffic"), begin_and_stop("drain", "2000", "1500"),
+                  begin_and_stop("block", "1500"), begin_and_stop("drain", "1500", "60000")]
         since = time.monotonic()
-        for process in paused:
-            process.send_signal(signal.SIGSTOP)
         run_in_pieces(pieces, seed)
         time.sleep(max(0.0, since + PAUSE_S - time.monotonic()))
         for process in paused:
