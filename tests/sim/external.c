@@ -8,6 +8,7 @@
 static weir_thread outer;
 
 /* Sleeps without an end as long as posts must wake it; then it only has to be there for the stop.
+ */
 static void turn_it(void *unused)
 {
     (void)unused;
