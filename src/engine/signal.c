@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/processwide.h"
 #include "engine/processor.h"
 
 #define RINGS_MAX 64u
@@ -37,7 +38,7 @@ typedef struct weir__signal_ring {
 } weir__signal_ring;
 
 /* Set once, cleared by the engine's end; read by signal handlers. */
-static WEIR__ATOMIC(weir__signal_ring *) rings[RINGS_MAX];
+static WEIR__PROCESS_WIDE WEIR__ATOMIC(weir__signal_ring *) rings[RINGS_MAX];
 
 const weir_event_type weir_signal_type = {
     sizeof(weir_event_type), "weir.signal", (uint32_t)sizeof(uint64_t), false, NULL, NULL

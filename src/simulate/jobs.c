@@ -149,13 +149,15 @@ bool weir__simulate_jobs(const weir_sim_scenario *scenario, const weir_sim_optio
     weir_status status;
     weir_sim_options o = *options;
     if (jobs <= 1) {
-        if (!explore(scenario, &o, result, &status)) {
-            fprintf(stderr, "%s: %s\n", scenario->name,
-                    status == WEIR_E_INVALID && o.schedule != NULL ? "that is not a schedule"
-                                                                   : weir_status_text(status));
-            return false;
+        if (explore(scenario, &o, result, &status)) {
+            return true;
         }
-        return true;
+        const char *why = status == WEIR_E_INVALID && o.schedule != NULL ? "that is not a schedule"
+                          : status == WEIR_E_SYSTEM && o.trace != NULL
+                              ? "the trace cannot be written"
+                              : weir_status_text(status);
+        fprintf(stderr, "%s: %s\n", scenario->name, why);
+        return false;
     }
     o.runs = o.runs != 0 ? o.runs : RUNS_DEFAULT;
     crew c = { .count = o.runs < jobs ? (uint32_t)o.runs : jobs };

@@ -107,7 +107,7 @@ int weir__simulate(const char *program, const weir_sim_scenario *scenarios, int 
         if (o.list) {
             printf("%-24s %s\n", s->name, s->about);
         } else if (!run(program, s, &o, &failed)) {
-            return o.sim.schedule != NULL ? USED_WRONGLY : FAILED;
+            return o.sim.schedule != NULL || o.sim.trace != NULL ? USED_WRONGLY : FAILED;
         }
     }
     return fflush(stdout) != 0 || failed ? FAILED : WELL;

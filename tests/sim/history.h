@@ -21,7 +21,7 @@
 #include "weir/weir.h"
 
 #define HISTORY_PROCESSORS_MAX 64u
-#define HISTORY_SENDS_MAX 1024u
+#define HISTORY_SENDS_MAX 8192u
 #define HISTORY_STOPS_MAX 32u
 #define HISTORY_ENGINE UINT32_MAX /* as a stop's scope */
 #define HISTORY_NO_PARENT UINT32_MAX

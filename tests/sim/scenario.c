@@ -11,6 +11,8 @@
 
 #include "sync/sim/core.h"
 
+#define KEPT_BYTES 64u /* what weir keeps for the body's own thread, until that ends */
+
 const weir_event_type stage_message_type = {
     sizeof(weir_event_type), "stage.message", (uint32_t)sizeof(stage_message), false, NULL, NULL
 };
@@ -333,4 +335,6 @@ void stage_close(void)
     weir_engine_counters(stage.engine, &counters);
     weir_engine_destroy(stage.engine);
     expect(history_ends(&counters));
+    const size_t lost = weir__sim_memory_live();
+    weir_sim_check(lost <= KEPT_BYTES, "%zu bytes were never given back", lost);
 }

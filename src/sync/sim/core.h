@@ -62,7 +62,7 @@ typedef struct weir__sim_thread {
     uint32_t index;
     uint64_t born; /* threads there were before it, in all runs: slots are used again */
     uint64_t steps;
-    uint64_t since;         /* of weir__sim.steps: it runs since then */
+    uint64_t since;         /* of weir__sim.steps: it runs since then, or could */
     uint64_t stalled_until; /* of weir__sim.steps: stuck before that */
     const void *word;
     weir_ns deadline;

@@ -18,6 +18,7 @@
 #define CHANGES_MAX 16u
 #define HOG_STEPS 2000u        /* so many in a row, and the others get a turn ... */
 #define HOG_STEPS_QUIET 50000u /* ... also where nobody is to be interrupted */
+#define STARVED_STEPS 5000u    /* so long not chosen, and it is its turn */
 
 typedef struct branch {
     uint8_t taken, count;
@@ -29,6 +30,8 @@ static uint32_t gap_mask; /* random: steps between two switches, at most this pl
 
 static weir__sim_decision *decisions;
 static uint32_t decision_count, preemptions;
+
+static uint64_t starved_look; /* the step from which on to look for somebody starved */
 
 static branch *branches; /* exhaustive: the path that is being tried */
 static uint32_t branch_count, branch_at;
@@ -93,6 +96,7 @@ void weir__sim_decide_begin(const weir__sim_plan *wanted)
     gap_mask = (2u << below(6)) - 1;
     changes_done = 0;
     lowest = WEIR__SIM_PRIORITY;
+    starved_look = STARVED_STEPS;
     /* How long a run is depends on what is run; a guess that belongs to the seed can be replayed.
      * */
     const uint32_t length = 32u << below(8);
@@ -341,19 +345,35 @@ static weir__sim_thread *exhaustive_switch(weir__sim_thread *self, bool yielding
 
 /* ---- the doors ---- */
 
-/* Deadlines are met at their step, whatever else the strategy looks at: a replay that looks at
- * every step must see the same. */
-static void mind_deadlines(void)
+static void ask_at(uint64_t step)
+{
+    weir__sim.decide_at = step < weir__sim.decide_at ? step : weir__sim.decide_at;
+}
+
+/* Some things happen at their step, however seldom the strategy wants to be asked: a replay that is
+ * asked at every step must see the same. */
+static void mind_steps(const weir__sim_thread *self, const weir__sim_thread *next)
 {
     for (uint32_t i = 0; i < weir__sim.thread_count && weir__sim.sleepers > 0; i++) {
         const weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_WAITING && thread->deadline != WEIR_FOREVER) {
             const weir_ns left = thread->deadline - weir__sim.now;
-            const uint64_t at =
-                weir__sim.steps + (left > 0 ? (uint64_t)left / WEIR__SIM_STEP_NS : 0);
-            weir__sim.decide_at = at < weir__sim.decide_at ? at : weir__sim.decide_at;
+            ask_at(weir__sim.steps + (left > 0 ? (uint64_t)left / WEIR__SIM_STEP_NS : 0));
         }
     }
+    /* Everybody was stuck, and one goes on all the same: until another can. */
+    for (uint32_t i = 0; i < weir__sim.thread_count && !weir__sim_can_run(next); i++) {
+        const weir__sim_thread *thread = &weir__sim.threads[i];
+        if (thread->state == WEIR__SIM_RUNNABLE) {
+            ask_at(thread->stalled_until);
+        }
+    }
+    const uint64_t since = next == self ? self->since : weir__sim.steps;
+    ask_at(since + (weir__sim.quiet ? HOG_STEPS_QUIET : HOG_STEPS));
+    if (!weir__sim.quiet) {
+        ask_at(starved_look);
+    }
+    ask_at(weir__sim.steps_max);
 }
 
 /* Who spins without ever giving way would keep the others out for good, unless chance or a decision
@@ -367,11 +387,31 @@ static bool is_hog(weir__sim_thread *self)
     return true;
 }
 
+/* Two threads that hand over to each other for ever keep a third out; that, too, is for chance or a
+ * decision to do, and not for ever. NULL: nobody is starved. */
+static weir__sim_thread *find_starved(const weir__sim_thread *self)
+{
+    if (weir__sim.steps < starved_look) {
+        return NULL;
+    }
+    starved_look = weir__sim.steps + STARVED_STEPS / 4;
+    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+        weir__sim_thread *thread = &weir__sim.threads[i];
+        if (thread != self && weir__sim_can_run(thread) &&
+            weir__sim.steps - thread->since > STARVED_STEPS) {
+            return thread;
+        }
+    }
+    return NULL;
+}
+
 weir__sim_thread *weir__sim_decide_switch(weir__sim_thread *self, bool yielding)
 {
-    weir__sim_thread *next;
     yielding = is_hog(self) || yielding;
-    if (weir__sim.quiet) {
+    weir__sim_thread *next = weir__sim.quiet ? NULL : find_starved(self);
+    if (next != NULL) {
+        weir__sim.decide_at = weir__sim.steps + 1;
+    } else if (weir__sim.quiet) {
         weir__sim.decide_at = UINT64_MAX;
         next = usual_next(self, yielding);
     } else if (plan.strategy == WEIR_SIM_REPLAY) {
@@ -381,14 +421,7 @@ weir__sim_thread *weir__sim_decide_switch(weir__sim_thread *self, bool yielding)
     } else {
         next = random_switch(self, yielding);
     }
-    mind_deadlines();
-    const uint64_t hog_at = weir__sim.steps + (weir__sim.quiet ? HOG_STEPS_QUIET : HOG_STEPS);
-    if (weir__sim.decide_at > hog_at) {
-        weir__sim.decide_at = hog_at;
-    }
-    if (weir__sim.decide_at > weir__sim.steps_max) {
-        weir__sim.decide_at = weir__sim.steps_max;
-    }
+    mind_steps(self, next);
     return next;
 }
 

@@ -5,6 +5,8 @@
  */
 #include "sync/sim/shrink.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,26 +30,36 @@ void weir__sim_schedule_print(const weir__sim_decision *decisions, uint32_t coun
     }
 }
 
-static bool parse_one(const char **text, weir__sim_decision *out)
+/* Digits and nothing else: strtoull would take spaces and signs. */
+static bool parse_number(const char **text, uint64_t *out)
 {
     char *end;
-    out->thread = (uint32_t)strtoul(*text, &end, 10);
-    if (end == *text || *end != '.') {
+    if (!isdigit((unsigned char)**text)) {
         return false;
     }
-    const char *from = end + 1;
-    out->step = strtoull(from, &end, 10);
-    if (end == from || *end == '\0' || strchr("sfwtjac", *end) == NULL) {
+    errno = 0;
+    *out = strtoull(*text, &end, 10);
+    *text = end;
+    return errno == 0;
+}
+
+static bool parse_one(const char **text, weir__sim_decision *out)
+{
+    uint64_t thread;
+    if (!parse_number(text, &thread) || thread >= WEIR__SIM_THREADS_MAX || *(*text)++ != '.' ||
+        !parse_number(text, &out->step) || **text == '\0' || strchr("sfwtjac", **text) == NULL) {
         return false;
     }
-    out->what = *end;
-    from = end + 1;
-    out->value = strtoull(from, &end, 10);
-    if (end == from || (*end != '\0' && *end != ',')) {
+    out->thread = (uint32_t)thread;
+    out->what = *(*text)++;
+    if (!parse_number(text, &out->value)) {
         return false;
     }
-    *text = *end == ',' ? end + 1 : end;
-    return true;
+    if (**text == ',' && (*text)[1] != '\0') {
+        (*text)++;
+        return true;
+    }
+    return **text == '\0';
 }
 
 bool weir__sim_schedule_parse(const char *text, weir__sim_decision **out, uint32_t *count)
@@ -122,6 +134,22 @@ static void leave_out(search *s, weir__sim_decision *rest)
     }
 }
 
+/* A switch and the one back are of no use alone: what single decisions could not do, two may. */
+static void leave_out_pairs(search *s, weir__sim_decision *rest)
+{
+    for (uint32_t i = 0; i + 1 < s->count; i++) {
+        for (uint32_t j = i + 1; j < s->count && s->tries < TRIES_MAX; j++) {
+            const uint32_t between = j - i - 1;
+            memcpy(rest, s->best, i * sizeof(*rest));
+            memcpy(rest + i, s->best + i + 1, between * sizeof(*rest));
+            memcpy(rest + i + between, s->best + j + 1, (s->count - j - 1) * sizeof(*rest));
+            if (try_schedule(s, rest, s->count - 2)) {
+                j = i; /* what stands here now is another */
+            }
+        }
+    }
+}
+
 void weir__sim_shrink(const weir__sim_plan *plan, const weir__sim_decision *made, uint32_t count,
                       void (*body)(void *), void *argument, weir_sim_result *result)
 {
@@ -135,6 +163,8 @@ void weir__sim_shrink(const weir__sim_plan *plan, const weir__sim_decision *made
         weir__sim.tracing = false;
         s.plan.strategy = WEIR_SIM_REPLAY;
         if (try_schedule(&s, whole, count)) {
+            leave_out(&s, rest);
+            leave_out_pairs(&s, rest);
             leave_out(&s, rest);
             memcpy(whole, s.best, s.count * sizeof(*whole));
             const uint32_t shortest = s.count;

@@ -31,7 +31,7 @@ static void go_to(weir__sim_thread *next)
         weir__sim_locals(self, next);
     }
     weir__sim.current = next;
-    next->since = weir__sim.steps;
+    self->since = next->since = weir__sim.steps;
     weir__sim_watch();
     weir__sim_switch(&self->saved, next->saved);
 }
@@ -70,6 +70,7 @@ static void expire(void)
         weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_WAITING && thread->deadline <= weir__sim.now) {
             thread->state = WEIR__SIM_RUNNABLE;
+            thread->since = weir__sim.steps;
             thread->timed_out = true;
         }
     }
@@ -236,6 +237,7 @@ void weir__sim_wake(const void *word, uint32_t count)
         weir__sim_thread *woken = sleepers[found > count ? weir__sim_decide_choice(found) : 0];
         woken->state = WEIR__SIM_RUNNABLE;
         weir__sim_woken(woken);
+        woken->since = weir__sim.steps;
         weir__sim.decide_at = 0;
         count--;
     }
@@ -251,6 +253,7 @@ static void thread_over(weir__sim_thread *self)
         if (thread->state == WEIR__SIM_JOINING && thread->joins == self->index) {
             thread->state = WEIR__SIM_RUNNABLE;
             weir__sim_woken(thread);
+            thread->since = weir__sim.steps;
         }
     }
     if (weir__sim.alive == 0) {
@@ -301,7 +304,10 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     weir__sim_thread *thread = &weir__sim.threads[index];
     const bool again = index < weir__sim.thread_count;
     const uint32_t before = again && index < WEIR__SIM_CLOCKS ? thread->clock.at[index] : 0;
+    const uint64_t steps =
+        again ? thread->steps : 0; /* a schedule names a step by slot and number */
     memset(thread, 0, offsetof(weir__sim_thread, buffer));
+    thread->steps = steps;
     thread->index = index;
     thread->born = ++born;
     thread->stack = stack_of(index);
@@ -310,6 +316,7 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     thread->argument = argument;
     thread->deadline = WEIR_FOREVER;
     thread->state = WEIR__SIM_RUNNABLE;
+    thread->since = weir__sim.steps;
     thread->priority = WEIR__SIM_PRIORITY + (uint32_t)(weir__sim_random() >> 40);
     weir__sim.thread_count = again ? weir__sim.thread_count : index + 1;
     weir__sim.alive++;
