@@ -155,7 +155,7 @@ proctype owner()
 
 inline heavy_barrier()
 {
-    /*@ sync/real/word.c weir__barrier_heavy "SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED" */
+    /*@ sync/real/word.c weir__barrier_heavy "make_all_fence()" */
 #ifndef BUG_NO_HEAVY_BARRIER
     DRAINED
 #else
@@ -166,7 +166,7 @@ inline heavy_barrier()
 #ifdef ENGINE
 proctype freezer()
 {
-    byte waiting;
+    byte waiting, done;
 
     /*@ engine/shutdown.c weir__shutdown "weir__add(&engine->attention, 1, seq_cst)"
      *  "set_phase(engine, WEIR__ABANDONED)" "waiting = freeze_and_count(engine)" */
@@ -175,20 +175,29 @@ proctype freezer()
     heavy_barrier();
 
     /*@ engine/shutdown.c count_waiting
-     *  "weir__mailbox_outstanding(word, weir__processor_done(p))" */
+     *  "waiting += weir__mailbox_outstanding(word, own + evicted)" "*done += own" */
+    /*@ engine/shutdown.c count_frozen "done += weir__load(&c->frozen_handled, relaxed)" */
     /*@ engine/shutdown.c moved
      *  "weir__cell_read(&c->tally.handled) != weir__load(&c->frozen_handled, relaxed)" */
     /*@ engine/shutdown.c freeze_and_count "weir__mutex_lock(&engine->count_lock)"
      *  "weir__freeze_engine(engine)" */
     /*@ engine/freeze.c weir__freeze_engine
      *  "weir__store(&c->frozen_handled, weir__cell_read(&c->tally.handled), relaxed)" */
-    /*@ engine/shutdown.c freeze_and_count "waiting = count_waiting(engine)"
+    /*@ engine/shutdown.c freeze_and_count "waiting = count_waiting(engine, &done)"
+     *  "waiting += done > frozen ? done - frozen : 0"
      *  "while (moved(engine) && ++tries < 1000)" */
     atomic { !count_lock -> count_lock = 1 }
     do
     :: heavy_barrier();
         fixed = of_context;
-        waiting = EVENTS - of_processor;
+        done = of_processor;
+        waiting = EVENTS - done;
+#ifndef BUG_BETWEEN_TWO_COUNTERS
+        if
+        :: done > fixed -> waiting = waiting + done - fixed
+        :: else
+        fi;
+#endif
         if
         :: of_context == fixed -> break
         :: else

@@ -150,7 +150,7 @@ inline store_id(to)
 inline heavy_barrier()
 {
     /*@ engine/registry.c begin_grace "weir__barrier_heavy()" */
-    /*@ sync/real/word.c weir__barrier_heavy "SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED" */
+    /*@ sync/real/word.c weir__barrier_heavy "make_all_fence()" */
     REGISTRY_DRAINED;
 #ifndef BUG_NO_HEAVY_BARRIER
     DRAINED(0);

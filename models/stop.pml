@@ -195,7 +195,7 @@ inline post_from_handler(hops)
 #ifdef HOOK
 inline run_hook()
 {
-    /*@ engine/life.c weir__life_end "cold->destroy(processor->state" */
+    /*@ engine/life.c weir__life_end "weir__life_destroy(engine, processor," */
     /*@ engine/turn_api.c outside "in_handler = context->thread != NULL" */
     count_attempt();
     if
@@ -429,7 +429,7 @@ proctype stopper()
 {
     byte i, finished, tried;
 
-    /*@ engine/shutdown.c begin_stopping "set_phase(engine, WEIR__STOPPING)" */
+    /*@ engine/shutdown.c begin_stopping "close_to_outsiders(engine, phase)" */
     /*@ engine/shutdown.c drain "wait_for(engine, is_quiet, deadline)" */
     set_phase(STOPPING);
 #ifndef BUG_CLOSED_IN_FLIGHT

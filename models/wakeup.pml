@@ -11,7 +11,7 @@
  *
  * Parameters: THREADS, DISPATCHERS, PROCESSORS, POSTERS, EVENTS (of each poster), BATCH; SOME:
  * the last thread serves dispatcher 0 only; FORWARD: processor 0 sends its events on to processor
- * 1; STUCK: one handler never returns; TSO: plain stores wait in a buffer; REPAIRED: see README.md.
+ * 1; STUCK: one handler never returns; TSO: plain stores wait in a buffer.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -404,11 +404,11 @@ inline take_bit_back(d)
     fi
 }
 
-#ifdef REPAIRED
-/* What duty.c should do and does not: see "Open" in README.md. */
+#ifndef BUG_HANDED_BACK_QUIETLY
 inline look_where_pushed_quietly()
 {
-    /*= Proposed. */
+    /*@ engine/duty.c reveal "quiet != here && weir__dispatcher_has_work(quiet)"
+     *  "weir__dispatcher_wake(quiet)" */
     if
     :: quietly != 0 && quietly - 1 != HOME(p) -> look_and_wake(quietly - 1)
     :: else
@@ -440,7 +440,7 @@ end_stuck:
 proctype thread(byte me)
 {
     byte place, p, done, bits;
-#ifdef REPAIRED
+#ifndef BUG_HANDED_BACK_QUIETLY
     byte quietly;
 #endif
     bit searches, looked, first, failed, succeeded;
@@ -508,7 +508,7 @@ up:
 got:
     if
     :: searches -> EACH(end_searching_and_look)
-#ifdef REPAIRED
+#ifndef BUG_HANDED_BACK_QUIETLY
     :: else -> look_and_wake(HOME(p)); look_where_pushed_quietly()
 #else
     :: else -> look_and_wake(HOME(p))
@@ -556,7 +556,7 @@ turn:
     /*@ engine/duty.c wait_for_poster "weir__word_wait(&thread->wake, 0, GAP_SLEEP)" */
 hand_back:
     atomic { DRAINED ->
-#ifdef REPAIRED
+#ifndef BUG_HANDED_BACK_QUIETLY
         quietly = HOME(p) + 1;
 #endif
         owned[p] = 0;
