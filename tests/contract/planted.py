@@ -4,6 +4,8 @@ is said to catch it exists. That it does is shown by tools/planted-bugs."""
 import importlib.machinery
 import importlib.util
 import json
+import re
+import subprocess
 import sys
 
 import tap
@@ -30,6 +32,16 @@ def tests_of_build():
             json.loads((tap.BUILD / "meson-info/intro-tests.json").read_text())}
 
 
+def scenarios():
+    """What the simulator's program lists; where it is not built: what its sources say."""
+    program = tap.BUILD / tool.SCENARIOS
+    if program.is_file():
+        said = subprocess.run([program, "--list"], stdout=subprocess.PIPE, text=True, check=True)
+        return {line.split()[0] for line in said.stdout.splitlines()}
+    return {name.replace("_", "-") for source in (tap.ROOT / "tests/sim").glob("*.c")
+            for name in re.findall(r"^SCENARIO\((\w+)", source.read_text(), re.MULTILINE)}
+
+
 def what_is_wrong(bug, tests):
     """Sentences about one bug; none: it is fine."""
     try:
@@ -42,7 +54,11 @@ def what_is_wrong(bug, tests):
     lines = sum(len(set(new.splitlines()) - set(old.splitlines())) for _, old, new in bug.hunks)
     if lines > 8:
         yield f"is {lines} lines long: a slip of the pen is shorter"
-    if bug.build == "sim":
+    if bug.kind == "sim":
+        if bug.check not in simulated:
+            yield f"there is no scenario {bug.check}"
+        if bug.header["Caught by"] != f"sim {bug.check}":
+            yield f"Caught by: is sim {bug.check}, the scenario of How:"
         return
     if bug.check not in tests:
         yield f"there is no test {bug.check}"
@@ -61,6 +77,7 @@ with tap.plan() as check:
         check("every bug has a number, a name and the lines that say what it is", False, reason)
     check(f"there are at least {BUGS_MIN} bugs", len(bugs) >= BUGS_MIN, f"{len(bugs)}")
     known = tests_of_build()
+    simulated = scenarios()
     for one in bugs:
         wrongs = list(what_is_wrong(one, known))
         check(f"{one.title} applies and names a check that exists", not wrongs, "\n".join(wrongs))
