@@ -278,9 +278,10 @@ static void print_head(const settings *set, bool measured)
     WEIR__SCALE_COSTS(SHOW)
 #undef SHOW
     printf(" --read-takes %d\n", set->costs.read_takes);
-    printf("load: handlers of %u ns, half to one and a half; %u processors a thread, %u events "
+    printf("load: handlers of %u ns, half to one and a half; %u processor%s a thread, %u event%s "
            "each\n",
-           set->work_ns, set->processors, set->events);
+           set->work_ns, set->processors, set->processors == 1 ? "" : "s", set->events,
+           set->events == 1 ? "" : "s");
 }
 
 static double per_event(uint64_t count)
@@ -342,8 +343,8 @@ static void print_row(const settings *set, uint32_t threads, uint32_t dispatcher
                per_event(result.try_locks_failed), per_event(result.backoffs),
                per_event(result.signals));
     } else {
-        printf("%9u %15.0f %10.1f %% %14.2f %%   %s\n", threads, rate, 100 * efficiency,
-               100 * per_event(result.backoffs), mark);
+        printf("%9u %15.0f %10.1f %% %14.2f %%%s%s\n", threads, rate, 100 * efficiency,
+               100 * per_event(result.backoffs), mark[0] != '\0' ? "   " : "", mark);
         print_lines(set);
     }
     fflush(stdout);
