@@ -22,16 +22,16 @@ OPENING = """\
 
 <!-- Made by tools/reference.py from include/weir/*.h: edit those, then run it. -->
 
-All of `libweir`, in the reading order of `weir.h`, which includes every header. Each function says
-who may call it with one of four words: *Any*, *Turn*, *Control*, *Blocking*; the first chapter
-explains them. `WEIR_MUST_CHECK` in front of a declaration means that the compiler warns when the
-answer is not looked at.
+All of `libweir`, in the reading order of `weir.h`, which includes every header but the last: `sim.h`
+is what `libweir-sim` has besides. Each function says who may call it with one of four words: *Any*,
+*Turn*, *Control*, *Blocking*; the first chapter explains them. `WEIR_MUST_CHECK` in front of a
+declaration means that the compiler warns when the answer is not looked at.
 
 The [guide](guide/README.md) explains the same things by task.
 """
 
 PATTERNS = [re.compile(pattern, re.MULTILINE) for pattern in (
-    r"^#define (WEIR_\w+)",                        # macros
+    r"^#define ((?:WEIR|weir)_\w+)",               # macros
     r"^typedef (?:struct|enum) \w+ \{.*?^\} (\w+);",  # types with a body
     r"^typedef (?:struct|enum) \w+ (\w+);",        # opaque types
     r"^typedef [^{(]*?\(\*(\w+)\)\(",              # function types
@@ -43,9 +43,10 @@ PATTERNS[1] = re.compile(PATTERNS[1].pattern, re.MULTILINE | re.DOTALL)
 
 
 def headers():
-    """The headers in the order in which weir.h includes them."""
+    """The headers in the order in which weir.h includes them, and the one of libweir-sim."""
     text = (INCLUDE / "weir/weir.h").read_text()
-    return [INCLUDE / name for name in re.findall(r'^#include "(weir/\w+\.h)"', text, re.MULTILINE)]
+    names = re.findall(r'^#include "(weir/\w+\.h)"', text, re.MULTILINE)
+    return [INCLUDE / name for name in [*names, "weir/sim.h"]]
 
 
 def comment_text(comment):
@@ -109,6 +110,7 @@ def body_of(text):
                   r"^.*\bWEIR_STATUS_CONSTANT\b.*\n", "", text, flags=re.MULTILINE)
     text = re.sub(r"^#if defined\(__GNUC__\)\n.*?^#endif\n", "", text,
                   flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"\)\n +;$", ");", text, flags=re.MULTILINE)  # what attributes stood before
     # `#ifdef __cplusplus ... #else X #endif` is X for a reader of C, without #else nothing.
     return re.sub(r"^#ifdef __cplusplus\n(?:(?!#endif\n).*\n)*?(?:#else\n((?:(?!#endif\n).*\n)*))?"
                   r"#endif\n", lambda match: match[1] or "", text, flags=re.MULTILINE)

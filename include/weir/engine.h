@@ -29,6 +29,17 @@ typedef enum weir_overflow {
     WEIR_OVERFLOW_BLOCK /* wait up to block_max, then FULL; on an engine thread FULL at once */
 } weir_overflow;
 
+/* Whether a handler or hook that crashes is named on stderr before the process dies of it:
+ * processor, event, thread, the last 32 events of that thread, stack. For that, a signal handler of
+ * weir's stands in front of whatever SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP and SIGABRT lead to,
+ * from the first engine's create to the last one's destroy. After the report it puts that back, and
+ * the same signal comes again. docs/guide/errors.md has an example. */
+typedef enum weir_crash_report {
+    WEIR_CRASH_REPORT_DEFAULT = 0, /* on */
+    WEIR_CRASH_REPORT_ON,
+    WEIR_CRASH_REPORT_OFF
+} weir_crash_report;
+
 typedef struct weir_engine_options {
     size_t struct_size;
     const char *name;          /* for logs and metrics; default "weir" */
@@ -49,6 +60,7 @@ typedef struct weir_engine_options {
     void *log_context;
     weir_log_level log_level;        /* default warning */
     const weir_allocator *allocator; /* copied; default the C library's */
+    weir_crash_report crash_report;  /* default on */
 } weir_engine_options;
 
 #define WEIR_ENGINE_OPTIONS_INIT WEIR_SIZED(weir_engine_options)

@@ -16,9 +16,11 @@
  *     weir_sim_explore(WEIR_SIM(.runs = 10000), body, NULL, &result);
  *     if (result.failed) puts(result.why), puts(result.replay);
  *
- * Link with -lweir-sim instead of -lweir. Handlers and bodies should keep what they change in
- * memory that the body sets up: statics live through all the runs of an exploration. Waiting
- * for something outside weir (a real mutex, a socket) stops everything: there is one OS thread.
+ * Link with -lweir-sim (pkg-config weir-sim) instead of -lweir. Handlers and bodies should keep
+ * what they change in memory that the body sets up: statics live through all the runs of an
+ * exploration. Waiting for something outside weir (a real mutex, a socket) stops everything: there
+ * is one OS thread. Under the command, `weir sim`, POSIX threads, locks, semaphores, sleeps and
+ * clocks are simulated as well, and whole programs are run that know nothing of this header.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -61,7 +63,7 @@ typedef struct weir_sim_options {
     const char *schedule; /* replay: as a result's `schedule` says */
     const char *trace;    /* a file for every step; "-": stdout. Slow */
     bool shrink;          /* look for a shorter schedule that fails, too */
-    const char *name;     /* stands in the replay line; default "PROGRAM" */
+    const char *name;     /* how the replay line begins; default "weir sim PROGRAM" */
 } weir_sim_options;
 #define WEIR_SIM_OPTIONS_INIT WEIR_SIZED(weir_sim_options)
 #define WEIR_SIM(...) WEIR_OPTIONS(weir_sim_options, __VA_ARGS__)
@@ -76,13 +78,14 @@ typedef struct weir_sim_result {
     uint32_t preemptions; /* of the failed (and shrunk) run */
     uint64_t seed;        /* of the failed run */
     char why[512];
-    char replay[256];    /* one line that repeats the failed run */
-    char schedule[4096]; /* its decisions; empty if they do not fit */
+    char schedule[4096]; /* its decisions; empty if there are none, or they do not fit */
+    char replay[5120];   /* one line that repeats the failed run */
 } weir_sim_result;
 #define WEIR_SIM_RESULT_INIT WEIR_SIZED(weir_sim_result)
 
 /* Not inside a body. Runs `body` until one run fails, all are made, or the time is over. E_INVALID
- * for options that make no sense; OK says nothing about failures: the result does. */
+ * for options that make no sense, E_SYSTEM for a trace that cannot be written; OK says nothing
+ * about failures: the result does. */
 WEIR_API weir_status weir_sim_explore(const weir_sim_options *options, void (*body)(void *argument),
                                       void *argument, weir_sim_result *result);
 
@@ -94,7 +97,9 @@ WEIR_API weir_status weir_sim_explore(const weir_sim_options *options, void (*bo
  *
  * and says which they are with
  *
- *     WEIR_SIM_SCENARIOS({ "transfer", "money moves between accounts", body });
+ *     WEIR_SIM_SCENARIOS({ .name = "transfer", .about = "money moves", .body = body });
+ *
+ * It may be linked with libweir or libweir-sim.
  */
 typedef struct weir_sim_scenario {
     const char *name, *about;
@@ -107,7 +112,7 @@ typedef struct weir_sim_scenario {
     WEIR_API extern const weir_sim_scenario weir_sim_scenarios[];                                  \
     const weir_sim_scenario weir_sim_scenarios[] = { __VA_ARGS__, { NULL, NULL, NULL, NULL, 0, 0 } }
 
-/* ---- inside a body, and in handlers under it ---- */
+/* What follows is for bodies, and for handlers under them. */
 
 /* The run fails with this text and ends here: the call does not return. */
 WEIR_API void weir_sim_fail(const char *format, ...)
@@ -128,7 +133,8 @@ WEIR_API int weir_sim_thread_self(void);
 
 /* A step at which another thread may run: put it where your own code shares something. */
 WEIR_API void weir_sim_step(void);
-/* Between quiet and not quiet the caller is interrupted only where it waits: for set-up code. */
+/* Between quiet and not quiet threads are interrupted only where they wait, and nothing goes wrong:
+ * for set-up code. */
 WEIR_API void weir_sim_quiet(bool quiet);
 /* 0 ... count - 1; part of the schedule, so an exhaustive search tries them all. */
 WEIR_API uint32_t weir_sim_choose(uint32_t count);
@@ -138,12 +144,13 @@ WEIR_API weir_ns weir_sim_now(void);
 /* The caller computes for so long: time passes, and it does not wait for anything. */
 WEIR_API void weir_sim_work(weir_ns span);
 WEIR_API void weir_sim_sleep(weir_ns span);
-/* The doorbell of an external thread (weir_thread_fd) instead of poll(2). False: the time was over.
- * */
+/* The doorbell of an external thread (weir_thread_fd) instead of poll(2). False: the time was
+ * over. */
 WEIR_API bool weir_sim_poll(int descriptor, weir_ns timeout);
 
 /* Says that the caller reads or writes memory that it shares with other threads through weir: then
- * it takes part in the search for races. Code compiled with -fsanitize=thread does so by itself. */
+ * it takes part in the search for races. Code compiled with -fsanitize=thread, and linked without,
+ * does so by itself. */
 WEIR_API void weir_sim_reads(const void *memory, size_t size);
 WEIR_API void weir_sim_writes(const void *memory, size_t size);
 

@@ -21,5 +21,6 @@ typedef struct weir__command {
 } weir__command;
 
 int weir__demo_run(int argc, char **argv);
+int weir__sim_run(int argc, char **argv);
 
 #endif /* WEIR_CLI_COMMAND_H */

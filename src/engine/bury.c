@@ -30,14 +30,14 @@ static void empty(weir__context *context, weir__processor *processor)
 
 static void bury(weir_engine *engine, weir__context *context, weir__processor *processor)
 {
-    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
     const uint32_t control = weir__load(&processor->control, acquire);
     empty(context, processor);
     if (cold == NULL) {
         return;
     }
     if (cold->destroy != NULL && (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
-        cold->destroy(processor->state, engine->stop_status);
+        weir__life_destroy(engine, processor, engine->stop_status);
     }
 }
 

@@ -13,6 +13,7 @@
 #include "base/processwide.h"
 #include "engine/engine.h"
 #include "engine/signal.h"
+#include "sync/crash.h"
 #include "sync/thread.h"
 
 typedef weir__attachment attachment;
@@ -20,6 +21,7 @@ typedef weir__attachment attachment;
 typedef struct thread_state {
     attachment *first;
     uint32_t handlers; /* nesting depth of handlers on this thread */
+    struct weir__trail *trail;
 } thread_state;
 
 /* Guards the list of living engines, and with it: a thread that ends against an engine that ends.
@@ -98,6 +100,7 @@ static void after_fork(void)
     }
     alive_lock = (weir__mutex){ { 0 } };
     alive = NULL;
+    weir__crash_after_fork();
 }
 
 int weir__contexts_open(weir_engine *engine)
@@ -266,6 +269,23 @@ void weir__context_handler_end(void)
     if (state != NULL) {
         state->handlers--;
     }
+}
+
+struct weir__trail *weir__context_trail(void)
+{
+    const thread_state *state = state_of_thread();
+    return state != NULL ? state->trail : NULL;
+}
+
+struct weir__trail *weir__context_trail_swap(struct weir__trail *trail)
+{
+    thread_state *state = state_of_thread();
+    struct weir__trail *outer = NULL;
+    if (state != NULL) {
+        outer = state->trail;
+        state->trail = trail;
+    }
+    return outer;
 }
 
 weir__envelope *weir__envelope_get(weir__context *context)

@@ -21,6 +21,7 @@
 #define WEIR__BLOCK_CLASSES 9
 
 struct weir__thread;
+struct weir__trail;
 
 /* One row per counter: field, meaning. All are written by the context's thread only. */
 #define WEIR__TALLY_MAP(X)                                                                         \
@@ -93,6 +94,12 @@ bool weir__context_in_handler(void);
 /* Brackets around the calling thread's handlers. They nest. */
 void weir__context_handler_begin(void);
 void weir__context_handler_end(void);
+
+/* What runs on the calling thread leaves its steps here: the innermost of such trails. NULL: no
+ * handler can be running. Async-signal-safe. */
+struct weir__trail *weir__context_trail(void);
+/* Sets it; returns the one before, to be set again afterwards. */
+struct weir__trail *weir__context_trail_swap(struct weir__trail *trail);
 
 /* For an engine's own threads: attaches `context` to the calling thread, in memory of the caller's,
  * and takes it off. False: no memory for a thread that had nothing to do with weir before. */

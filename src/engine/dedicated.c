@@ -87,6 +87,10 @@ weir__thread *weir__engine_dedicated_thread(weir_engine *engine, const char *nam
 weir_status weir__engine_start_dedicated(weir_engine *engine, weir__thread *thread,
                                          weir_error *error)
 {
-    return weir__engine_phase(engine) == WEIR__CREATED ? WEIR_OK
-                                                       : weir__thread_start(thread, error);
+    if (weir__engine_phase(engine) == WEIR__CREATED) {
+        return WEIR_OK;
+    }
+    const weir_status status = weir__thread_start(thread, error);
+    /* A thread that fails to settle in would leave a processor that accepts and never handles. */
+    return status == WEIR_OK ? weir__thread_await(thread, error) : status;
 }

@@ -91,6 +91,17 @@ static void pass_on(weir__thread *thread, weir__dispatcher *dispatcher)
     }
 }
 
+/* What this thread pushed quietly it meant to take next. If it does something else first, that is
+ * somebody else's to take. */
+static void reveal(weir__thread *thread, const weir__dispatcher *here)
+{
+    weir__dispatcher *quiet = thread->quiet;
+    thread->quiet = NULL;
+    if (quiet != NULL && quiet != here && weir__dispatcher_has_work(quiet)) {
+        weir__dispatcher_wake(quiet);
+    }
+}
+
 /* A poster is between claim and publish: let it run. A yield does not help against a thread of
  * lower priority on the same core: then a short sleep does. */
 static void wait_for_poster(weir__thread *thread)
@@ -111,6 +122,7 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
     weir__dispatcher *dispatcher = serving->dispatcher;
     weir__turn_end end;
     pass_on(thread, dispatcher);
+    reveal(thread, dispatcher);
     weir__fair_step_out(thread);
     do {
         weir__cell_add(&serving->turns, 1);
@@ -122,6 +134,7 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
     if (end != WEIR__TURN_OVER) {
         /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
         weir__dispatcher_push_quiet(dispatcher, processor);
+        thread->quiet = dispatcher;
     }
     if (end == WEIR__TURN_GAP) {
         wait_for_poster(thread);
@@ -152,6 +165,7 @@ static bool run_services(weir__thread *thread)
     }
     /* A long round of theirs must not look like a search that others can rely on. */
     weir__duty_search_end(thread, true);
+    reveal(thread, NULL);
     weir__fair_step_out(thread);
     for (weir__service *service = thread->services; service != NULL; service = service->next) {
         work |= service->do_work(service->state) > 0;

@@ -13,6 +13,7 @@
 #include "base/memory.h"
 #include "engine/block.h"
 #include "engine/bury.h"
+#include "engine/crash.h"
 #include "engine/hold.h"
 #include "engine/keeper.h"
 #include "engine/options.h"
@@ -105,6 +106,7 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
         free_memory(engine);
         return NULL;
     }
+    weir__crash_report_begin(engine);
     return engine;
 }
 
@@ -315,7 +317,9 @@ weir_status weir_engine_stop_async(weir_engine *engine, weir_ns timeout)
                 status = WEIR_ALREADY;
             } else {
                 status = weir__keeper_stop_engine(engine, timeout);
-                if (status != WEIR_OK) {
+                if (status == WEIR_OK) {
+                    weir__shutdown_announce(engine);
+                } else {
                     weir__store(&engine->stop_done, 0, seq_cst); /* nobody stops it after all */
                     weir__word_wake(&engine->stop_done, INT32_MAX);
                 }
@@ -381,5 +385,6 @@ void weir_engine_destroy(weir_engine *engine)
     weir__blocks_close(engine);
     free_threads(engine);
     weir__dispatchers_free(engine);
+    weir__crash_report_end(engine);
     free_memory(engine);
 }

@@ -63,6 +63,7 @@ struct weir_engine {
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
     struct weir__signal_ring *signals;                   /* under registry.lock */
 
+    weir__atomic_u32 room_waiters; /* in all of them: a stop looks at one word, not at 64 */
     weir__room_wait room_waits[WEIR__ROOM_WAITS];
 
     /* Threads and dispatchers: added under registry.lock, published by their counts. */
@@ -80,6 +81,7 @@ struct weir_engine {
         progress; /* a wait word: changes when a thread runs out of work or a hook ends */
     weir__atomic_u32 stop_done; /* a wait word: 0, 1 a stop has begun, 2 it has ended */
     weir__atomic_u32 frozen;    /* ABANDONED: 1 nothing is accepted, 2 the numbers are fixed */
+    weir__phase stop_from;      /* under registry.lock: the phase that the stop has ended */
     weir_status stop_status;    /* written before stop_done = 2 */
     weir_stop_report stop_report;
     weir_error *start_error; /* under registry.lock: where a failed init reports */
@@ -118,7 +120,7 @@ weir__thread *weir__engine_dedicated_thread(weir_engine *engine, const char *nam
 weir_status weir__engine_start_dedicated(weir_engine *engine, weir__thread *thread,
                                          weir_error *error);
 void weir__dispatchers_free(weir_engine *engine);
-/* Without the lock: waits until a started thread has reported. */
+/* Waits until a started thread has reported, which it does without the lock. */
 weir_status weir__thread_await(weir__thread *thread, weir_error *error);
 
 /* All but external ones look at the phase. */

@@ -80,6 +80,7 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
         return WEIR_E_NOMEM;
     }
     weir__context_handler_begin();
+    weir__trail *outer = weir__context_trail_swap(&thread->trail);
     const uint64_t first = handled_by(thread);
     const uint64_t most = limit != 0 ? limit : LIMIT_DEFAULT;
     if (weir__load(&thread->parked, relaxed) != 0) {
@@ -89,6 +90,9 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     }
     const bool idle = turn_until(thread, first + most);
     if (idle) {
+        if (handled_by(thread) != first) {
+            weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
+        }
         weir__store(&thread->parked, 1, relaxed);
         weir__engine_progress_if_stopping(engine);
     } else {
@@ -101,6 +105,7 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
         }
     }
     const uint64_t handled = handled_by(thread) - first;
+    (void)weir__context_trail_swap(outer);
     weir__context_handler_end();
     weir__context_detach(&thread->context);
     /* seq_cst: a stop that waits for us looks at this. */

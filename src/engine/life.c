@@ -83,7 +83,9 @@ void weir__life_begin(weir_turn *turn)
     /* A stop that ran out of time before it began: it never begins. */
     weir_status status = WEIR_STOPPING;
     if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_FREEZE) == 0) {
+        weir__trail_hook(turn->trail, turn->self.id, WEIR__HOOK_INIT);
         status = cold->init(processor->state, turn, cold->argument);
+        weir__trail_hook_done(turn->trail);
         if (status != WEIR_OK) {
             report_init(turn, status);
         }
@@ -190,6 +192,21 @@ bool weir__life_waits_for_children(weir__context *context, weir__processor *proc
     return waits;
 }
 
+void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_status reason)
+{
+    weir__trail *outer = weir__context_trail();
+    const bool own = outer != NULL && outer->engine == engine;
+    weir__trail brief = { .engine = engine, .thread = own ? outer->thread : NULL };
+    /* The engine's own threads have theirs; others, and a handler that ends what nobody else will,
+     * get one for as long as it takes. */
+    weir__trail *trail = own && !weir__trail_runs(outer) ? outer : &brief;
+    (void)weir__context_trail_swap(trail);
+    weir__trail_hook(trail, weir__load(&processor->id, relaxed), WEIR__HOOK_DESTROY);
+    weir__processor_cold_of(processor)->destroy(processor->state, reason);
+    weir__trail_hook_done(trail);
+    (void)weir__context_trail_swap(outer);
+}
+
 void weir__life_end(weir__context *context, weir__processor *processor)
 {
     weir_engine *engine = context->engine;
@@ -197,8 +214,8 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     const uint32_t control = weir__load(&processor->control, acquire);
     if (cold != NULL && cold->destroy != NULL &&
         (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
-        cold->destroy(processor->state,
-                      (control & WEIR__CONTROL_FREEZE) != 0 ? WEIR_TIMEOUT : cold->end_reason);
+        weir__life_destroy(engine, processor,
+                           (control & WEIR__CONTROL_FREEZE) != 0 ? WEIR_TIMEOUT : cold->end_reason);
     }
     weir__context_enter(context);
     weir__room_gone(context, processor);

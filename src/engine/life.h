@@ -21,6 +21,9 @@ bool weir__life_waits_for_children(weir__context *context, weir__processor *proc
  * child. The processor must not be touched afterwards. */
 void weir__life_end(weir__context *context, weir__processor *processor);
 
+/* Calls the destroy hook, which there is. Owner, or nobody else is left. */
+void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_status reason);
+
 /* Frees the state: by the last owner. */
 void weir__life_free_state(weir_engine *engine, weir__processor *processor);
 /* Frees the cold part, too: nobody can be inside a call that knows the slot. */

@@ -17,6 +17,7 @@
 #include "engine/processor.h"
 #include "engine/room.h"
 #include "engine/turn.h"
+#include "sync/tell.h"
 #include "sync/word.h"
 
 bool weir__post_is_open(const weir__posting *by)
@@ -136,6 +137,7 @@ static weir_status wait_for_room(const weir__posting *by, weir_processor to,
     weir__room_wait *wait = weir__room_wait_of(by->context->engine, full->index);
     const weir_ns deadline = weir__deadline(full->block_max, WEIR_S);
     weir_status status;
+    weir__add(&by->context->engine->room_waiters, 1, seq_cst);
     weir__add(&wait->waiters, 1, seq_cst);
     for (;;) {
         /* The word before the condition: a wake-up between the two is not lost. */
@@ -147,6 +149,7 @@ static weir_status wait_for_room(const weir__posting *by, weir_processor to,
         }
     }
     weir__sub(&wait->waiters, 1, seq_cst);
+    weir__sub(&by->context->engine->room_waiters, 1, seq_cst);
     return status;
 }
 
@@ -205,6 +208,11 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
             status = WEIR_E_INVALID;
         }
         weir__post_count_refusal(by, status);
+    }
+    if (weir__tell_begin()) {
+        weir__tell_end(
+            "posts %s%s%s", event != NULL && event->type != NULL ? event->type->name : "nothing",
+            status != WEIR_OK ? ": " : "", status != WEIR_OK ? weir_status_name(status) : "");
     }
     return status;
 }

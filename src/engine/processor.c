@@ -33,12 +33,15 @@ size_t weir__processor_text(const weir__processor *processor, char *out, size_t 
 
 uint64_t weir__processor_done(const weir__processor *processor)
 {
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return weir__cell_read(&processor->handled) + weir__cell_read(&processor->dead) +
+           (cold != NULL ? weir__cell_read(&cold->left) : 0);
+}
+
+uint64_t weir__processor_evicted(const weir__processor *processor)
+{
     weir__processor_cold *cold = weir__processor_cold_of(processor);
-    uint64_t done = weir__cell_read(&processor->handled) + weir__cell_read(&processor->dead);
-    if (cold != NULL) {
-        done += weir__load(&cold->dropped_oldest, relaxed) + weir__cell_read(&cold->left);
-    }
-    return done;
+    return cold != NULL ? weir__load(&cold->dropped_oldest, relaxed) : 0;
 }
 
 static bool needs_cold(const weir_processor_options *o, weir_overflow overflow)

@@ -102,7 +102,9 @@ static inline bool weir__processor_is_live(const weir__processor *processor)
 /* The processor's name, or "#index.generation". registry.lock held, or by the owner. */
 size_t weir__processor_text(const weir__processor *processor, char *out, size_t size);
 
-/* Accepted over its life: everything that is done, and what is outstanding. */
+/* What became of events over its life: handled, dead or left; dropped as the oldest. The rest of
+ * what was accepted is outstanding. */
 uint64_t weir__processor_done(const weir__processor *processor);
+uint64_t weir__processor_evicted(const weir__processor *processor);
 
 #endif /* WEIR_ENGINE_PROCESSOR_H */

@@ -186,6 +186,7 @@ void weir__registry_retire(weir_engine *engine, weir__processor *processor)
     weir__registry *registry = &engine->registry;
     /* The generation stays, without a tag: no handle matches. */
     const uint64_t id = weir__load(&processor->id, relaxed);
+    registry->done_gone += weir__processor_done(processor);
     weir__store(&processor->id, (id >> 32) << 32, release);
     processor->ready_next = registry->limbo;
     registry->limbo = processor;

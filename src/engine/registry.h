@@ -32,7 +32,8 @@ typedef struct weir__registry {
     uint32_t used;    /* slots handed out at least once */
     uint32_t maximum; /* processors at once */
     weir__atomic_u32 count;
-    uint32_t needing; /* of them: those with needs_final */
+    uint32_t needing;   /* of them: those with needs_final */
+    uint64_t done_gone; /* weir__processor_done of those that are gone */
     struct weir__processor *free;
     struct weir__processor *limbo;
     struct weir__processor *in_grace;

@@ -133,6 +133,9 @@ bool weir__room_close(weir_engine *engine, weir__processor *processor)
 
 void weir__room_wake_all(weir_engine *engine)
 {
+    if (weir__load(&engine->room_waiters, seq_cst) == 0) {
+        return; /* whoever comes now sees what we have come to tell */
+    }
     for (uint32_t i = 0; i < WEIR__ROOM_WAITS; i++) {
         wake_bucket(&engine->room_waits[i]);
     }

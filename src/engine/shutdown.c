@@ -208,18 +208,35 @@ static void wait_for_posters(weir_engine *engine, weir_ns deadline)
     }
 }
 
-/* What waits in mailboxes when no turn begins any more. registry.lock held. */
-static uint64_t count_waiting(weir_engine *engine)
+/* What waits in mailboxes when no turn begins any more. registry.lock held. *done: what processors
+ * have counted as handled, dead or left, those that are gone included. */
+static uint64_t count_waiting(weir_engine *engine, uint64_t *done)
 {
     uint64_t waiting = 0;
+    *done = engine->registry.done_gone;
     for (uint32_t i = 0; i < engine->registry.used; i++) {
         weir__processor *p = weir__registry_slot(&engine->registry, i);
         if (weir__processor_is_live(p)) {
+            const uint64_t evicted = weir__processor_evicted(p);
+            const uint64_t own = weir__processor_done(p);
             const uint64_t word = weir__load(&p->mailbox.word, acquire);
-            waiting += weir__mailbox_outstanding(word, weir__processor_done(p));
+            waiting += weir__mailbox_outstanding(word, own + evicted);
+            *done += own;
         }
     }
     return waiting;
+}
+
+/* The same, as threads have counted it, when the numbers were fixed. */
+static uint64_t count_frozen(weir_engine *engine)
+{
+    uint64_t done = 0;
+    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
+         c = weir__load(&c->next, acquire)) {
+        done += weir__load(&c->frozen_handled, relaxed) + weir__load(&c->frozen_dead, relaxed) +
+                weir__load(&c->frozen_left, relaxed);
+    }
+    return done;
 }
 
 /* Whether a handler has returned since the numbers were fixed. */
@@ -241,6 +258,7 @@ static bool moved(weir_engine *engine)
 static uint64_t freeze_and_count(weir_engine *engine)
 {
     uint64_t waiting;
+    uint64_t done;
     uint32_t tries = 0;
     weir__mutex_lock(&engine->registry.lock);
     close_all(engine);
@@ -248,7 +266,11 @@ static uint64_t freeze_and_count(weir_engine *engine)
     weir__mutex_lock(&engine->count_lock); /* a handler that returns now counts before or after */
     do {
         weir__freeze_engine(engine);
-        waiting = count_waiting(engine);
+        waiting = count_waiting(engine, &done);
+        /* A thread may be stuck between counting for its processor and counting for itself: that
+         * event is in no mailbox and in no sum. It is left. */
+        const uint64_t frozen = count_frozen(engine);
+        waiting += done > frozen ? done - frozen : 0;
     } while (moved(engine) && ++tries < 1000);
     weir__mutex_unlock(&engine->count_lock);
     weir__mutex_unlock(&engine->registry.lock);
@@ -298,19 +320,34 @@ bool weir__shutdown_claim(weir_engine *engine)
     return weir__cas(&engine->stop_done, &none, 1, seq_cst, relaxed);
 }
 
+/* registry.lock held. */
+static void close_to_outsiders(weir_engine *engine, weir__phase phase)
+{
+    engine->stop_from = phase;
+    set_phase(engine, WEIR__STOPPING);
+}
+
+void weir__shutdown_announce(weir_engine *engine)
+{
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase == WEIR__CREATED || phase == WEIR__RUNNING) {
+        close_to_outsiders(engine, phase);
+    }
+}
+
 /* False: the start that was under way has failed, and has stopped everything. */
 static bool begin_stopping(weir_engine *engine, bool *started)
 {
-    weir__mutex_lock(&engine->start_lock); /* a start that is under way ends first */
-    const bool stoppable = weir__engine_phase(engine) < WEIR__STOPPING;
-    if (stoppable) {
-        *started = weir__engine_phase(engine) != WEIR__CREATED;
-        weir__mutex_lock(&engine->registry.lock); /* nothing is added any more */
-        set_phase(engine, WEIR__STOPPING);
-        weir__mutex_unlock(&engine->registry.lock);
+    weir__mutex_lock(&engine->start_lock);    /* a start that is under way ends first */
+    weir__mutex_lock(&engine->registry.lock); /* nothing is added any more */
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase < WEIR__STOPPING) {
+        close_to_outsiders(engine, phase);
     }
+    *started = engine->stop_from != WEIR__CREATED;
+    weir__mutex_unlock(&engine->registry.lock);
     weir__mutex_unlock(&engine->start_lock);
-    return stoppable;
+    return phase <= WEIR__STOPPING; /* STOPPING: this stop was announced */
 }
 
 /* Until nothing is in flight, every hook has run and every thread can go. */
@@ -371,7 +408,8 @@ void weir__shutdown_failed_start(weir_engine *engine)
     weir__mutex_lock(&engine->registry.lock);
     close_all(engine);
     wait_for_posters(engine, weir__deadline(JOIN_GRACE, 0));
-    const uint64_t waiting = count_waiting(engine);
+    uint64_t done;
+    const uint64_t waiting = count_waiting(engine, &done);
     weir__mutex_unlock(&engine->registry.lock);
     weir__bury_all(engine);
     write_report(engine, waiting);

@@ -11,6 +11,10 @@
 /* True once per engine: the caller is the one that stops it. */
 bool weir__shutdown_claim(weir_engine *engine);
 
+/* registry.lock held, by the one that claimed it: outsiders are refused from here on, although
+ * weir__shutdown runs later. During a start it does nothing: the start ends first. */
+void weir__shutdown_announce(weir_engine *engine);
+
 /* Drains, closes, ends, joins, writes the report. By the one that claimed it. */
 void weir__shutdown(weir_engine *engine, weir_ns timeout);
 

@@ -15,9 +15,11 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/crash.h"
 #include "engine/duty.h"
 #include "engine/engine.h"
 #include "engine/options.h"
+#include "sync/crash.h"
 #include "sync/word.h"
 
 /* ---- dispatchers ---- */
@@ -73,6 +75,7 @@ void weir__thread_free(weir__thread *thread)
     }
     weir__release(allocator, thread->servings, thread->serving_count * sizeof(weir__serving));
     weir__release(allocator, thread->cores, thread->core_total * sizeof(int32_t));
+    weir__release(allocator, thread->crash_stack, weir__crash_stack_size());
     weir__release_text(allocator, thread->name);
     weir__release(allocator, thread, sizeof(*thread));
 }
@@ -84,6 +87,17 @@ static uint32_t names_count(const char *const *names)
         count++;
     }
     return count;
+}
+
+/* An external thread brings its own stacks along. False: no memory. */
+static bool add_crash_stack(weir__thread *thread)
+{
+    const size_t size = weir__crash_stack_size();
+    if (thread->options.external || size == 0 || !weir__crash_reports(thread->engine)) {
+        return true;
+    }
+    thread->crash_stack = weir__allocate_raw(&thread->engine->allocator, size);
+    return thread->crash_stack != NULL;
 }
 
 static weir_status copy_options(weir__thread *thread, const weir_thread_options *options,
@@ -106,6 +120,9 @@ static weir_status copy_options(weir__thread *thread, const weir_thread_options 
         }
         memcpy(thread->cores, options->cores, options->core_count * sizeof(int32_t));
         thread->core_total = options->core_count;
+    }
+    if (!add_crash_stack(thread)) {
+        return weir__error_memory(error, "weir_thread_add");
     }
     if (options->external) {
         thread->doorbell = weir__doorbell_open();
@@ -204,6 +221,8 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->id = (engine->serial << 32) | (index + 1);
     thread->context.engine = engine;
     thread->context.thread = thread;
+    thread->trail.engine = engine;
+    thread->trail.thread = thread;
     thread->backoff.random = weir__random_seed() + index;
     weir__store(&thread->context.in_use, 1, relaxed);
     weir__idle_open(&thread->idle, options->idle, options->idle_spin_max, options->idle_sleep);
@@ -312,6 +331,9 @@ static void run(void *argument)
 {
     weir__thread *thread = argument;
     weir_engine *engine = thread->engine;
+    if (thread->crash_stack != NULL) {
+        weir__crash_stack_begin(thread->crash_stack);
+    }
     const bool settled = settle_in(thread);
     report(thread, settled ? WEIR__THREAD_READY : WEIR__THREAD_FAILED);
     if (settled) {
@@ -325,9 +347,14 @@ static void run(void *argument)
             weir__word_wait(&thread->wake, 0, WEIR_FOREVER);
         }
         weir__context_handler_begin(); /* whatever runs here is a handler or a hook */
+        (void)weir__context_trail_swap(&thread->trail);
         weir__duty_run(thread);
+        (void)weir__context_trail_swap(NULL);
         weir__context_handler_end();
         weir__context_detach(&thread->context);
+    }
+    if (thread->crash_stack != NULL) {
+        weir__crash_stack_end(thread->crash_stack);
     }
     weir__store(&thread->system_id, 0, relaxed);
     weir__store(&thread->state, WEIR__THREAD_LEFT, seq_cst);

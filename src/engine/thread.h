@@ -9,6 +9,7 @@
 #include "engine/context.h"
 #include "engine/dispatcher.h"
 #include "engine/idle.h"
+#include "engine/trail.h"
 #include "sync/thread.h"
 #include "weir/counters.h"
 
@@ -43,20 +44,22 @@ typedef struct weir__thread {
     uint64_t id;
     uint32_t index;
     uint32_t serving_count;
-    uint32_t next_place;  /* round-robin: where the next round begins */
-    uint32_t events_left; /* external: how many more events this run_once may handle */
-    bool searching;       /* counted in its dispatchers */
-    bool looked;          /* has looked twice since it last had work: may idle */
-    bool holding_lock;    /* of a dispatcher */
-    uint32_t again;       /* rounds that met a held lock, but not only held ones */
-    uint32_t gaps;        /* turns in a row that found an event claimed and not there */
-    bool woken;           /* since the last work: the next work found counts for wakeups_found */
+    uint32_t next_place;     /* round-robin: where the next round begins */
+    uint32_t events_left;    /* external: how many more events this run_once may handle */
+    bool searching;          /* counted in its dispatchers */
+    bool looked;             /* has looked twice since it last had work: may idle */
+    bool holding_lock;       /* of a dispatcher */
+    weir__dispatcher *quiet; /* where it pushed without a wake-up since its last turn; or NULL */
+    uint32_t again;          /* rounds that met a held lock, but not only held ones */
+    uint32_t gaps;           /* turns in a row that found an event claimed and not there */
+    bool woken;              /* since the last work: the next work found counts for wakeups_found */
     weir__idle idle;
     weir__backoff backoff;
     weir__service *services;
     weir__serving *servings;
     weir__cell turns, rounds, rounds_idle, parks, backoffs;
     weir__cell first_work, last_work; /* times */
+    weir__trail trail;
 
     /* Control. */
     char *name;
@@ -64,6 +67,7 @@ typedef struct weir__thread {
     weir_thread_options options; /* its strings and arrays are copies */
     int32_t *cores; /* core_total of them; options.core_count is 0 if they could not be had */
     uint32_t core_total;
+    void *crash_stack; /* for a crash report; NULL: there is none */
     weir__os_thread os;
     weir__atomic_u32 system_id;
     weir__atomic_u32 state; /* weir__thread_state */

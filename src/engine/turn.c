@@ -16,6 +16,7 @@
 #include "engine/freeze.h"
 #include "engine/hold.h"
 #include "engine/room.h"
+#include "sync/tell.h"
 
 #define GAP_LOOKS 64
 
@@ -90,7 +91,9 @@ static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
     if (status == WEIR_UNHANDLED) {
         const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
         if (cold != NULL && cold->unhandled != NULL) {
+            weir__trail_unhandled(turn->trail);
             status = cold->unhandled(turn->processor->state, turn, event);
+            weir__trail_hook_done(turn->trail);
             if (status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY) {
                 return true;
             }
@@ -105,6 +108,15 @@ static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
     return false;
 }
 
+static void tell(const weir_turn *turn, const char *what, const char *which)
+{
+    if (weir__tell_begin()) {
+        char name[64];
+        weir__processor_text(turn->processor, name, sizeof(name));
+        weir__tell_end("%s %s %s", name, what, which);
+    }
+}
+
 /* True: the turn goes on. */
 static bool deliver(weir_turn *turn, weir__envelope *envelope)
 {
@@ -112,7 +124,13 @@ static bool deliver(weir_turn *turn, weir__envelope *envelope)
     weir_event event;
     turn->text[0] = '\0';
     open_event(turn, envelope, &event);
+    tell(turn, "handles", event.type->name);
+    weir__trail_event(turn->trail, turn->self, &event);
     const weir_status status = processor->handler(processor->state, turn, &event);
+    weir__trail_done(turn->trail);
+    if (weir__unlikely(status != WEIR_OK)) {
+        tell(turn, "answers", weir_status_name(status));
+    }
     const bool handled = judge(turn, status, &event);
     close_event(turn, envelope);
     turn->dead += handled ? 0 : 1;
@@ -241,6 +259,7 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
     weir_turn turn;
     turn.context = &thread->context;
     turn.processor = processor;
+    turn.trail = &thread->trail;
     turn.self.id = weir__load(&processor->id, relaxed);
     processor->last_thread = (uint16_t)thread->index;
     turn.flow = 0;

@@ -13,6 +13,7 @@
 struct weir_turn {
     weir__context *context;
     weir__processor *processor;
+    weir__trail *trail; /* of the thread */
     weir_processor self;
     uint64_t flow;  /* of the event at hand */
     weir_ns now;    /* 0: not read yet */

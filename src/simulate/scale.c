@@ -199,7 +199,7 @@ static bool read_options(settings *set, int argc, char **argv)
 static void print_usage(void)
 {
     weir__scale_costs costs;
-    weir_sim_scale_defaults(&costs);
+    weir__scale_defaults(&costs);
     fputs(usage, stdout);
 #define LINE(field, standard, about) printf("  --%-18s %s\n", #field "-ns N", about);
     WEIR__SCALE_COSTS(LINE)
@@ -222,12 +222,12 @@ static void compute(void *own, weir_ns span)
 
 static void begin_to_watch(void)
 {
-    weir_sim_scale_watch(true);
+    weir__scale_watch(true);
 }
 
 static void end_to_watch(void)
 {
-    weir_sim_scale_watch(false);
+    weir__scale_watch(false);
 }
 
 static void body(void *unused)
@@ -258,7 +258,7 @@ static bool run(const settings *set, uint32_t threads, uint32_t dispatchers)
                              .rest = weir_sim_sleep,
                              .window_begins = begin_to_watch,
                              .window_ends = end_to_watch };
-    const weir_status status = weir_sim_scale_run(&set->costs, body, NULL, &outcome);
+    const weir_status status = weir__scale_run(&set->costs, body, NULL, &outcome);
     if (status != WEIR_OK || outcome.failed) {
         fprintf(stderr, "weir sim scale: %u threads on %u dispatchers: %s\n", threads, dispatchers,
                 status != WEIR_OK ? weir_status_name(status) : outcome.why);
@@ -313,7 +313,7 @@ static void judge(uint32_t threads, uint32_t dispatchers, double efficiency, ver
 static void print_lines(const settings *set)
 {
     static weir__scale_line lines[LINES_MAX];
-    const size_t count = weir_sim_scale_lines(lines, set->lines);
+    const size_t count = weir__scale_lines(lines, set->lines);
     for (size_t i = 0; i < count && result.events > 0; i++) {
         const double moved = lines[i].moved_ns / (double)result.events;
         const double queued = lines[i].queued_ns / (double)result.events;
@@ -399,7 +399,7 @@ int weir__simulate_scale(int argc, char **argv)
                      .window_ms = 10 };
     settings first = set; /* a first look: is anything to be measured at all? */
     verdict v = { 0, 0, 0, 0 };
-    weir_sim_scale_defaults(&set.costs);
+    weir__scale_defaults(&set.costs);
     if (!read_options(&first, argc, argv)) {
         return USED_WRONGLY;
     }
@@ -407,7 +407,7 @@ int weir__simulate_scale(int argc, char **argv)
         print_usage();
         return 0;
     }
-    const bool measured = !first.defaults && weir_sim_scale_measure(&set.costs);
+    const bool measured = !first.defaults && weir__scale_measure(&set.costs);
     if (!first.defaults && !measured) {
         fprintf(stderr, "weir sim scale: one core only; what needs two is not measured\n");
     }

@@ -11,9 +11,9 @@
 
 #include "weir/sim.h"
 
-/* `program` stands in the replay lines ("weir sim ./x.so", "build/tests/sim/scenarios"). The rest
- * of the arguments is names and options; see --help. The exit status of the program: 0 all well, 1
- * a run failed, 2 used wrongly. */
+/* `program` begins the replay lines as it is: what a shell needs to come here again ("weir sim
+ * ./x.so", "build/tests/sim/scenarios"). The arguments are names and options; see --help. The exit
+ * status of the program: 0 all well, 1 a run failed, 2 used wrongly. */
 int weir__simulate(const char *program, const weir_sim_scenario *scenarios, int argc, char **argv);
 
 #endif /* WEIR_SIMULATE_SIMULATE_H */

@@ -18,7 +18,9 @@ typedef struct weir__os_thread {
     void *argument;
 } weir__os_thread;
 
-/* 0, or an errno. All signals are blocked in the new thread: they are the application's. */
+/* 0, or an errno. Signals are blocked in the new thread: they are the application's. Open are those
+ * that its own code causes (SIGSEGV and its like, SIGABRT): blocked, they would end the process
+ * past every handler. */
 int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *argument);
 void weir__os_thread_join(weir__os_thread *thread);
 

@@ -3,10 +3,11 @@
 compile, its links lead somewhere, and its table of statuses and docs/reference.md are those of the
 headers. The program of libweir(3) runs, too.
 
-Every ```c block there begins with one of three lines:
+Every ```c block there begins with one of four lines:
 
     /* program: NAME */    compiled, linked with the static library, run; exit status 0. If the next
                            block of the page is ```text, that is what it prints.
+    /* simulated: NAME */  the same, linked with libweir-sim; skipped where that was not built
     /* snippet */          compiled as the body of a function; PRELUDE has what is in scope
     /* snippet: file */    compiled at file scope, behind the prelude's declarations
 """
@@ -26,6 +27,7 @@ STRICT = ["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconvers
 # A snippet uses some of what is in scope, and may use a name of its own for it.
 LOOSE = ["-Wno-unused", "-Wno-shadow", "-Werror=unused-result"]
 PROGRAM_S = 30
+SIM = os.environ.get("WEIR_SIM_LIBRARY", "")  # where the simulator was built
 
 PRELUDE = """\
 #include <poll.h>
@@ -66,12 +68,15 @@ class Block:
     def __init__(self, page, line, language, text):
         self.page, self.line, self.language, self.text = page, line, language, text
         first = text.split("\n", 1)[0].strip()
-        found = re.fullmatch(r"/\* (program|snippet)(?:: ([\w-]+))? \*/", first)
+        found = re.fullmatch(r"/\* (program|simulated|snippet)(?:: ([\w-]+))? \*/", first)
         self.kind, self.name = found.groups() if found and language == "c" else (None, None)
         self.output = None
 
+    def runs(self):
+        return self.kind in ("program", "simulated")
+
     def __str__(self):
-        name = f"program {self.name}" if self.kind == "program" else self.kind or self.language
+        name = f"{self.kind} {self.name}" if self.runs() else self.kind or self.language
         return f"{self.page.name}:{self.line} ({name})"
 
 
@@ -85,7 +90,7 @@ def blocks_of(page):
             at = end
         at += 1
     for block, after in zip(found, found[1:]):
-        if block.kind == "program" and after.language == "text":
+        if block.runs() and after.language == "text":
             block.output = after.text
     return found
 
@@ -111,8 +116,10 @@ def compile_snippet(block, folder):
 def compile_program(block, folder):
     source = folder / f"{block.name}.c"
     source.write_text(f'#line {block.line + 1} "{block.page.name}"\n{block.text}')
-    return tap.run("cc", *STRICT, source, tap.BUILD / "libweir.a", "-pthread", "-o",
-                   source.with_suffix(""))
+    library = [tap.BUILD / "libweir.a"]
+    if block.kind == "simulated":
+        library = [SIM, f"-Wl,-rpath,{os.path.dirname(SIM)}"]
+    return tap.run("cc", *STRICT, source, *library, "-pthread", "-o", source.with_suffix(""))
 
 
 def run_program(block, folder):
@@ -132,10 +139,14 @@ def check_code(check, blocks, folder):
     code = [block for block in blocks if block.language == "c"]
     unmarked = [str(block) for block in code if not block.kind]
     check("every C block of the guide is a program or a snippet", not unmarked, unmarked)
-    programs = [block for block in code if block.kind == "program"]
+    programs = [block for block in code if block.runs()]
     names = [block.name for block in programs]
     check("every program has a name of its own", len(set(names)) == len(names) and None not in names,
           names)
+    if not SIM:
+        for block in [block for block in programs if block.kind == "simulated"]:
+            check.skip(f"{block} runs as the page says", "built without -Dsim=true")
+            programs.remove(block)
     snippets = [block for block in code if block.kind == "snippet"]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         compiled = pool.map(lambda block: compile_snippet(block, folder), snippets)

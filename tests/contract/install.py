@@ -52,6 +52,44 @@ def build_and_run(check, sentence, source, config, link, environment):
     return program
 
 
+SIMULATED = r"""
+#include <stdio.h>
+#include <weir/sim.h>
+#include <weir/weir.h>
+
+static void body(void *unused)
+{
+    (void)unused;
+    weir_engine_destroy(weir_engine_create(NULL, NULL));
+}
+
+int main(void)
+{
+    weir_sim_result result = WEIR_SIM_RESULT_INIT;
+    weir_status status = weir_sim_explore(WEIR_SIM(.runs = 3), body, NULL, &result);
+    puts(result.failed ? result.why : weir_status_name(status));
+    return 0;
+}
+"""
+
+
+def check_simulator(check, destination, library, program, environment):
+    """What -Dsim=true installs: `program` is one that is linked with the plain library."""
+    names = {p.name for p in destination.rglob("*")}
+    wanted = {"weir-sim", "weir-sim.pc", "libweir-sim.so", "libweir-sim.so.0",
+              "libweir-sim-posix.so.0", "weir-sim.1"}
+    check("the simulator's libraries and command are there", wanted <= names, wanted - names)
+    source = program.parent / "simulated.c"
+    source.write_text(SIMULATED)
+    build_and_run(check, "simulated", source, ["pkg-config", "--cflags", "--libs", "weir-sim"],
+                  [f"-Wl,-rpath,{library}"], environment)
+    command = next(destination.rglob("bin/weir"))
+    # The command is made to be found under its prefix; here it is staged.
+    staged = {**environment, "LD_LIBRARY_PATH": str(library)}
+    good, said = tap.run(command, "sim", program, "--runs", "5", env=staged)
+    check("the installed weir sim runs a program", good and " ok\n" in said, said)
+
+
 def main(check, folder):
     clean = {k: v for k, v in os.environ.items() if k not in TREE_VARIABLES}
     destination = folder / "destination"
@@ -89,6 +127,8 @@ def main(check, folder):
     if shared:
         _, needed = tap.run("readelf", "-d", "-W", shared)
         check("the shared one needs libweir.so.0", "[libweir.so.0]" in needed, needed)
+        if "WEIR_SIM_COMMAND" in os.environ:
+            check_simulator(check, destination, library, shared, environment)
     build_and_run(check, "static", source, ["pkg-config", "--static", "--cflags", "--libs", "weir"],
                   ["-static"], environment)
     if shutil.which("c++"):

@@ -290,6 +290,31 @@ static void a_turn_ends_after_batch_max_events_and_the_next_processor_has_its_tu
     assert_true(g.others_after <= BATCH);
 }
 
+static void a_busy_dispatcher_leaves_the_next_one_its_turn_on_the_same_thread(void **unused)
+{
+    (void)unused;
+    enum { MAIL = 1000, BATCH = 10 };
+    static greedy g;
+    weir_error error = WEIR_ERROR_INIT;
+    g = (greedy){ 0 };
+    weir_engine *engine = engine_quiet();
+    (void)weir_thread_add(engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("busy", "other")), &error);
+    assert_no_error(&error);
+    const weir_processor p =
+        engine_add(engine, WEIR_PROCESSOR(.dispatcher = "busy", .handler = be_greedy,
+                                          .argument = &g, .batch_max = BATCH));
+    const weir_processor q = engine_add(
+        engine, WEIR_PROCESSOR(.dispatcher = "other", .handler = look_at_greedy, .argument = &g));
+    for (int i = 0; i < MAIL; i++) {
+        assert_int_equal(WEIR_OK, weir_engine_post(engine, p, WEIR_EVENT(mark, 0)));
+    }
+    assert_int_equal(WEIR_OK, weir_engine_post(engine, q, WEIR_EVENT(mark, 0)));
+    engine_start(engine);
+    engine_finish(engine, MAIL + 1);
+    assert_int_equal(MAIL, g.handled);
+    assert_true(g.others_after <= BATCH);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -300,6 +325,7 @@ int main(void)
         cmocka_unit_test(
             processors_queued_behind_a_200_ms_handler_run_within_5_ms_on_another_thread),
         cmocka_unit_test(a_turn_ends_after_batch_max_events_and_the_next_processor_has_its_turn),
+        cmocka_unit_test(a_busy_dispatcher_leaves_the_next_one_its_turn_on_the_same_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,6 +80,36 @@ static void the_descriptor_is_readable_exactly_while_there_is_work(void **state)
     test_external_end(l.engine, l.thread);
 }
 
+static void a_start_without_work_leaves_it_quiet(void **state)
+{
+    (void)state;
+    loop l;
+    loop_create(&l, false);
+    test_engine_start(l.engine);
+    assert_false(is_readable(&l, 0));
+    assert_int_equal(WEIR_OK, test_post(l.engine, l.to, 0));
+    assert_true(is_readable(&l, 0));
+    assert_int_equal(1, turn_until_idle(&l, 0));
+    test_external_end(l.engine, l.thread);
+}
+
+static void a_fair_dispatcher_makes_it_readable_too(void **state)
+{
+    (void)state;
+    loop l;
+    loop_create(&l, false);
+    assert_int_equal(WEIR_OK, weir_dispatcher_tune(l.engine, WEIR_DISPATCHER(.fair = true), NULL));
+    loop_start(&l);
+    for (uint64_t i = 0; i < 100; i++) {
+        assert_false(is_readable(&l, 0));
+        assert_int_equal(WEIR_OK, test_post(l.engine, l.to, i));
+        assert_true(is_readable(&l, 0));
+        assert_int_equal(1, turn_until_idle(&l, 0));
+    }
+    test_recorder_saw_run(&l.recorder, 0, 100);
+    test_external_end(l.engine, l.thread);
+}
+
 static void what_was_posted_before_the_start_makes_it_readable(void **state)
 {
     (void)state;
@@ -161,6 +191,24 @@ static void run_once_handles_at_most_its_limit_and_256_by_default(void **state)
     handled += turn_until_idle(&l, 100000);
     assert_int_equal(1000, handled);
     test_recorder_saw_run(&l.recorder, 0, 1000);
+    test_external_end(l.engine, l.thread);
+}
+
+static void it_says_when_it_last_ran_out_of_work(void **state)
+{
+    (void)state;
+    loop l;
+    weir_thread_counters c = WEIR_THREAD_COUNTERS_INIT;
+    loop_create(&l, false);
+    loop_start(&l);
+    (void)turn_until_idle(&l, 100000);
+    assert_int_equal(WEIR_OK, weir_thread_counters_get(l.engine, l.thread, &c));
+    assert_int_equal(0, c.last_work);
+    assert_int_equal(WEIR_OK, test_post(l.engine, l.to, 0));
+    const weir_ns before = weir_time_now(l.engine);
+    assert_int_equal(1, turn_until_idle(&l, 100000));
+    assert_int_equal(WEIR_OK, weir_thread_counters_get(l.engine, l.thread, &c));
+    assert_in_range(c.last_work, before, weir_time_now(l.engine));
     test_external_end(l.engine, l.thread);
 }
 
@@ -452,9 +500,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_descriptor_is_readable_exactly_while_there_is_work),
+        cmocka_unit_test(a_start_without_work_leaves_it_quiet),
+        cmocka_unit_test(a_fair_dispatcher_makes_it_readable_too),
         cmocka_unit_test(what_was_posted_before_the_start_makes_it_readable),
         cmocka_unit_test(a_poll_loop_handles_everything_that_is_posted),
         cmocka_unit_test(run_once_handles_at_most_its_limit_and_256_by_default),
+        cmocka_unit_test(it_says_when_it_last_ran_out_of_work),
         cmocka_unit_test(two_threads_at_once_are_refused),
         cmocka_unit_test(the_thread_that_turns_it_may_change_and_runs_the_handlers),
         cmocka_unit_test(a_handler_may_neither_turn_its_thread_nor_wait),

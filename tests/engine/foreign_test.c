@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "option_support.h"
+#include "fault_support.h"
 
 enum { BATCH = 8, POSTS = 10, LARGE = 100, GROWTH_MAX = 1024 * 1024 };
 
@@ -88,6 +88,31 @@ static void threads_that_end_give_back_what_they_held(void **state)
     assert_int_equal((20 + batches) * BATCH * POSTS, test_engine_stop(engine).handled);
     assert_int_equal(0, test_engine_counters(engine).block_bytes);
     weir_engine_destroy(engine);
+}
+
+static void threads_that_come_one_after_another_need_the_memory_of_one(void **state)
+{
+    (void)state;
+    test_fault memory;
+    test_fault_init(&memory);
+    const weir_allocator allocator = { test_fault_allocate, test_fault_release, &memory };
+    atomic_uint_least64_t handled = 0;
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.allocator = &allocator));
+    const weir_processor to =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = count_all, .argument = &handled));
+    test_engine_start(engine);
+    size_t bytes = 0;
+    for (uint64_t i = 0; i < 20; i++) {
+        guest g = { .engine = engine, .to = to };
+        pthread_t thread;
+        assert_int_equal(0, pthread_create(&thread, NULL, visit_and_end, &g));
+        assert_int_equal(0, pthread_join(thread, NULL));
+        TEST_UNTIL(atomic_load(&handled) == (i + 1) * POSTS);
+        assert_true(i == 0 || atomic_load(&memory.bytes) == bytes);
+        bytes = atomic_load(&memory.bytes);
+    }
+    assert_int_equal(20 * POSTS, test_engine_end(engine).handled);
+    assert_int_equal(0, atomic_load(&memory.bytes));
 }
 
 /* ---- a thread that outlives the engines it knew ---- */
@@ -251,6 +276,7 @@ static void threads_that_end_may_register_and_stop_processors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_that_come_one_after_another_need_the_memory_of_one),
         cmocka_unit_test(threads_that_end_give_back_what_they_held),
         cmocka_unit_test(a_thread_may_outlive_the_engines_it_posted_to),
         cmocka_unit_test(one_thread_may_post_to_several_engines_in_turn),

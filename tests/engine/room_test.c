@@ -313,6 +313,21 @@ static void want_room_of_what_is_gone_answers_unknown(void **state)
     assert_int_equal(0, a.room_count);
 }
 
+static void want_room_that_was_refused_keeps_no_place(void **state)
+{
+    (void)state;
+    weir_engine *engine = create_with_two_dispatchers();
+    asker a;
+    asker_init(&a, (weir_processor){ 0 }, NULL);
+    const weir_processor self = add_asker(engine, &a, BOUND);
+    test_engine_start(engine);
+    for (uint64_t i = 0; i < 2 * BOUND; i++) { /* more often than its own mailbox has places */
+        ask(engine, self, &a, i);
+        assert_int_equal(WEIR_UNKNOWN, a.asked[i]);
+    }
+    assert_int_equal(2 * BOUND, test_engine_end(engine).handled);
+}
+
 static void a_stop_of_the_asker_does_not_wait_for_its_room(void **state)
 {
     (void)state;
@@ -502,6 +517,7 @@ int main(void)
         cmocka_unit_test(want_room_answers_full_when_the_askers_own_mailbox_is),
         cmocka_unit_test(a_target_that_stops_first_is_told_as_gone),
         cmocka_unit_test(want_room_of_what_is_gone_answers_unknown),
+        cmocka_unit_test(want_room_that_was_refused_keeps_no_place),
         cmocka_unit_test(a_stop_of_the_asker_does_not_wait_for_its_room),
         cmocka_unit_test(a_sender_that_asks_for_room_loses_nothing_and_a_stop_lets_it_finish),
         cmocka_unit_test(a_processor_may_want_room_in_its_own_mailbox),

@@ -70,6 +70,27 @@ static void a_poster_that_evicts_uses_the_place_again(void **state)
     }
 }
 
+static void a_promised_place_counts_towards_full(void **state)
+{
+    (void)state;
+    weir__mailbox mailbox = { 0 };
+    weir__envelope events[3] = { { .size = 0 } };
+    weir__envelope_wide copy;
+    weir__envelope *spent;
+    weir__atomic_u64 evicted = { 0 };
+    weir__mailbox_open(&mailbox, 4, 64, true);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(i == 0 ? WEIR__CLAIM_FIRST : WEIR__CLAIM_OK, claim_one(&mailbox));
+        weir__mailbox_publish(&mailbox, &events[i], &events[i]);
+        assert_int_equal(WEIR__CLAIM_OK, weir__mailbox_reserve(&mailbox));
+    }
+    assert_int_equal(WEIR__CLAIM_FULL, claim_one(&mailbox));
+    assert_int_equal(WEIR__CLAIM_FULL, weir__mailbox_reserve(&mailbox));
+    assert_int_equal(WEIR__POP_EVENT, weir__mailbox_evict(&mailbox, &evicted, &copy, &spent));
+    assert_int_equal(1, weir__load(&evicted, relaxed));
+    assert_int_equal(2, weir__mailbox_owed(word_of(&mailbox))); /* promised as before */
+}
+
 static void a_held_head_lock_is_busy_and_changes_nothing(void **state)
 {
     (void)state;
@@ -180,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_evicting_mailbox_hands_out_copies_in_order),
         cmocka_unit_test(a_poster_that_evicts_uses_the_place_again),
+        cmocka_unit_test(a_promised_place_counts_towards_full),
         cmocka_unit_test(a_held_head_lock_is_busy_and_changes_nothing),
         cmocka_unit_test(only_a_full_and_open_mailbox_evicts),
         cmocka_unit_test(a_mailbox_full_of_promises_or_gaps_has_nothing_to_evict),

@@ -1,5 +1,6 @@
 /*
- * late_test.c - what comes while a start or an added thread is about to fail.
+ * late_test.c - what comes too late: while a start or an added thread is about to fail, after a
+ * stop that nobody waits for.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -115,11 +116,33 @@ static void a_thread_that_cannot_be_added_makes_no_dispatcher_valid(void **state
     }
 }
 
+/* Found by the scenario async-stop-outside: the stop was another thread's to begin. */
+static void posts_are_refused_once_an_asynchronous_stop_was_called(void **state)
+{
+    (void)state;
+    const uint64_t rounds = test_load(200, 20);
+    for (uint64_t i = 0; i < rounds; i++) {
+        const bool started = i % 2 == 0;
+        weir_stop_report report = WEIR_STOP_REPORT_INIT;
+        weir_engine *engine = test_engine_create(WEIR_ENGINE(.log_level = WEIR_LOG_OFF));
+        const weir_processor to = test_processor_add(engine, WEIR_PROCESSOR(.handler = ignore));
+        if (started) {
+            assert_int_equal(WEIR_OK, weir_engine_start(engine, NULL));
+        }
+        assert_int_equal(WEIR_OK, weir_engine_stop_async(engine, 0));
+        assert_int_equal(WEIR_STOPPING, test_post(engine, to, 1));
+        assert_int_equal(WEIR_OK, weir_engine_wait(engine, 0, &report));
+        assert_int_equal(0, report.accepted);
+        weir_engine_destroy(engine);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failed_start_reports_every_event_that_it_accepted_as_left),
         cmocka_unit_test(a_thread_that_cannot_be_added_makes_no_dispatcher_valid),
+        cmocka_unit_test(posts_are_refused_once_an_asynchronous_stop_was_called),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

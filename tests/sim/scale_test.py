@@ -10,7 +10,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "contract"))
 import tap  # noqa: E402  (it lives beside the contract's scripts)
 
-SCALE = os.environ.get("WEIR_SCALE", str(tap.BUILD / "tests/sim/scale_model"))
+SCALE = os.environ.get("WEIR_SCALE", str(tap.BUILD / "weir-sim-scale"))
 SMALL = ("--cores", "1,4", "--window-ms", "2", "--warm-up-ms", "1")
 FIXED = (*SMALL, "--default-costs")
 

@@ -68,7 +68,7 @@ static void increase_on_all(void *unused)
 static void run(void (*body)(void *))
 {
     outcome = (weir_sim_result)WEIR_SIM_RESULT_INIT;
-    assert_int_equal(weir_sim_scale_run(&costs, body, NULL, &outcome), WEIR_OK);
+    assert_int_equal(weir__scale_run(&costs, body, NULL, &outcome), WEIR_OK);
     if (outcome.failed) {
         fail_msg("%s", outcome.why);
     }
@@ -195,7 +195,7 @@ static void everybody_waits_is_a_failure_as_in_other_runs(void **state)
 {
     (void)state;
     weir_sim_result result = WEIR_SIM_RESULT_INIT;
-    assert_int_equal(weir_sim_scale_run(&costs, wait_for_ever, NULL, &result), WEIR_OK);
+    assert_int_equal(weir__scale_run(&costs, wait_for_ever, NULL, &result), WEIR_OK);
     assert_true(result.failed);
     assert_non_null(strstr(result.why, "everybody waits"));
 }
@@ -228,8 +228,8 @@ static void what_is_measured_is_within_reason(void **state)
 {
     (void)state;
     weir__scale_costs measured;
-    weir_sim_scale_defaults(&measured);
-    if (!weir_sim_scale_measure(&measured)) {
+    weir__scale_defaults(&measured);
+    if (!weir__scale_measure(&measured)) {
         test_skip("one core");
     }
 #define SHOW(name, value, about) fprintf(stderr, "# %s %.2f\n", #name, measured.name);

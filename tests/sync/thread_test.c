@@ -22,7 +22,8 @@ static void run_alone(void (*work)(void *), void *argument)
 typedef struct look {
     char name[16];
     int32_t id;
-    uint32_t signals_open; /* how many signals this thread would take */
+    uint32_t signals_open; /* how many signals of others' this thread would take */
+    uint32_t signals_own;  /* how many of those that its own code causes */
 } look;
 
 static void look_round(void *argument)
@@ -36,11 +37,14 @@ static void look_round(void *argument)
     for (int s = 1; s < SIGRTMAX; s++) {
         /* Those that cannot be blocked, and those between, which are the C library's. */
         const bool ours = s != SIGKILL && s != SIGSTOP && (s < 32 || s >= SIGRTMIN);
-        l->signals_open += ours && sigismember(&blocked, s) == 0;
+        const bool own = s == SIGSEGV || s == SIGBUS || s == SIGILL || s == SIGFPE ||
+                         s == SIGTRAP || s == SIGSYS || s == SIGABRT;
+        l->signals_open += ours && !own && sigismember(&blocked, s) == 0;
+        l->signals_own += own && sigismember(&blocked, s) == 0;
     }
 }
 
-static void a_thread_runs_with_its_argument_and_takes_no_signals(void **state)
+static void a_thread_runs_with_its_argument_and_takes_no_signals_but_of_its_own_making(void **state)
 {
     (void)state;
     look l = { .id = 0 };
@@ -53,6 +57,7 @@ static void a_thread_runs_with_its_argument_and_takes_no_signals(void **state)
     assert_true(l.id != weir__os_thread_id());
     assert_int_equal(getpid(), weir__os_thread_id());
     assert_int_equal(0, l.signals_open);
+    assert_int_equal(7, l.signals_own);
     for (int s = 1; s < SIGRTMAX; s++) {
         assert_int_equal(sigismember(&before, s), sigismember(&after, s)); /* the starter's stay */
     }
@@ -318,7 +323,8 @@ static void a_doorbell_that_has_been_rung_for_ever_still_does_not_wait(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_runs_with_its_argument_and_takes_no_signals),
+        cmocka_unit_test(
+            a_thread_runs_with_its_argument_and_takes_no_signals_but_of_its_own_making),
         cmocka_unit_test(a_name_is_cut_at_15_bytes),
         cmocka_unit_test(a_pinned_thread_runs_on_its_core_and_on_no_other),
         cmocka_unit_test(a_thread_may_be_pinned_to_several_cores),

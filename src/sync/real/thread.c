@@ -34,10 +34,14 @@ int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *ar
 {
     thread->run = run;
     thread->argument = argument;
-    sigset_t all;
+    static const int own[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT };
+    sigset_t others;
     sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    sigfillset(&others);
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        sigdelset(&others, own[i]);
+    }
+    pthread_sigmask(SIG_SETMASK, &others, &before);
     pthread_t handle;
     const int failure = pthread_create(&handle, NULL, trampoline, thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -213,9 +217,11 @@ void weir__doorbell_ring(int descriptor)
 {
     const int saved = errno;
     const uint64_t one = 1;
-    /* EAGAIN means that it is readable already, which is all we want. */
-    const ssize_t ignored = write(descriptor, &one, sizeof(one));
-    (void)ignored;
+    ssize_t written;
+    do { /* ends: each turn of it is an interruption */
+        written = write(descriptor, &one, sizeof(one));
+        /* EAGAIN means that it is readable already, which is all we want. */
+    } while (written < 0 && errno == EINTR);
     errno = saved;
 }
 

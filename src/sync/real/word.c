@@ -9,12 +9,15 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "sync/barrier.h"
+
+#define EXPEDITED_TRIES 100
 
 bool weir__word_wait(weir__atomic_u32 *word, uint32_t expected, weir_ns timeout)
 {
@@ -47,12 +50,25 @@ void weir__barrier_open(void)
     }
 }
 
+/* The kernel needs a little memory for the fast form and may be out of it for a moment; the slow
+ * form needs none. There is no going back to fences here: others rely on this barrier already. */
+static bool make_all_fence(void)
+{
+    for (int tries = 0; tries < EXPEDITED_TRIES; tries++) {
+        if (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) == 0) {
+            return true;
+        }
+        sched_yield();
+    }
+    return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0;
+}
+
 void weir__barrier_heavy(void)
 {
     weir__fence(seq_cst);
     if (weir__load(&weir__barrier_symmetric, relaxed) == 0) {
-        const long result = syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-        WEIR_ASSERT(result == 0);
+        const bool membarrier_is_allowed = make_all_fence();
+        WEIR_ASSERT(membarrier_is_allowed); /* it was when the first engine was created */
     }
     weir__fence(seq_cst);
 }

@@ -42,7 +42,9 @@ static void join(weir__sim_clock *clock, const weir__sim_clock *with)
     const uint32_t count =
         weir__sim.thread_count < WEIR__SIM_CLOCKS ? weir__sim.thread_count : WEIR__SIM_CLOCKS;
     for (uint32_t i = 0; i < count; i++) {
-        clock->at[i] = clock->at[i] > with->at[i] ? clock->at[i] : with->at[i];
+        if (with->at[i] > clock->at[i]) {
+            clock->at[i] = with->at[i];
+        }
     }
 }
 
@@ -67,6 +69,7 @@ static atom_record *make_record(weir__sim_shadow *shadow)
     }
     if (records_used + 1 == ATOMS_MAX) {
         weir__sim.racing = false; /* said in the result */
+        weir__sim_watch();
         return NULL;
     }
     if (shadow->run != weir__sim.number) {
@@ -102,41 +105,33 @@ static void poke(void *atom, uint32_t size, uint64_t value)
     }
 }
 
-static bool is_zero(const weir__sim_clock *clock)
-{
-    for (uint32_t i = 0; i < WEIR__SIM_CLOCKS && i < weir__sim.thread_count; i++) {
-        if (clock->at[i] != 0) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* A store begins a new release sequence: what was released before is no longer to be had. */
+/* A store begins a new release sequence: what was released before is no longer to be had. NULL: it
+ * releases nothing. */
 static void publish(void *atom, uint32_t size, uint64_t value, const weir__sim_clock *released)
 {
+    static const weir__sim_clock nothing;
     poke(atom, size, value);
     if (weir__sim_racing()) {
         weir__sim_shadow *shadow = weir__sim_shadow_of((uintptr_t)atom);
-        atom_record *record = is_zero(released) ? record_of(shadow) : make_record(shadow);
+        atom_record *record = released == NULL ? record_of(shadow) : make_record(shadow);
         if (record != NULL) {
-            record->released = *released;
+            record->released = released != NULL ? *released : nothing;
         }
     }
 }
 
 void weir__sim_flush_one(weir__sim_thread *thread)
 {
-    const weir__sim_buffered oldest = thread->buffer[0];
+    const weir__sim_buffered *oldest = &thread->buffer[thread->oldest];
+    thread->oldest = (thread->oldest + 1) % WEIR__SIM_BUFFER;
     thread->buffered--;
-    memmove(thread->buffer, thread->buffer + 1, thread->buffered * sizeof(thread->buffer[0]));
     if (weir__sim.tracing) {
-        weir__sim_trace("visible", NULL, oldest.atom, oldest.value);
+        weir__sim_trace("visible", NULL, oldest->atom, oldest->value);
     }
-    publish(oldest.atom, oldest.size, oldest.value, &oldest.released);
+    publish(oldest->atom, oldest->size, oldest->value, oldest->releases ? &oldest->released : NULL);
 }
 
-void weir__sim_flush(weir__sim_thread *thread)
+void weir__sim_flush_all(weir__sim_thread *thread)
 {
     while (thread->buffered > 0) {
         weir__sim_flush_one(thread);
@@ -147,6 +142,9 @@ static void tick(weir__sim_thread *thread)
 {
     if (thread->clocked) {
         thread->clock.at[thread->index]++;
+        if (thread == weir__sim.current) {
+            weir__sim_watch();
+        }
     }
 }
 
@@ -166,6 +164,7 @@ static void fence(weir__sim_thread *thread, weir__sim_order order)
     }
     if (releases(order)) {
         thread->released = thread->clock;
+        thread->fenced = true;
         tick(thread);
     }
 }
@@ -206,8 +205,9 @@ static weir__sim_shadow *learn(weir__sim_thread *self, const void *atom, weir__s
 static const weir__sim_buffered *own(const weir__sim_thread *self, const void *atom)
 {
     for (uint32_t i = self->buffered; i > 0; i--) {
-        if (self->buffer[i - 1].atom == atom) {
-            return &self->buffer[i - 1];
+        const weir__sim_buffered *one = &self->buffer[(self->oldest + i - 1) % WEIR__SIM_BUFFER];
+        if (one->atom == atom) {
+            return one;
         }
     }
     return NULL;
@@ -223,7 +223,7 @@ uint64_t weir__sim_load(const void *atom, uint32_t size, weir__sim_order order,
     if (self == NULL || weir__sim.checking) {
         return value;
     }
-    const weir__sim_buffered *mine = self->buffered > 0 ? own(self, atom) : NULL;
+    const weir__sim_buffered *mine = own(self, atom);
     if (mine != NULL) {
         value = mine->value;
     } else if (weir__sim_racing()) {
@@ -235,15 +235,29 @@ uint64_t weir__sim_load(const void *atom, uint32_t size, weir__sim_order order,
     return value;
 }
 
+/* What a store of this order hands over: all, what the last fence had seen, or nothing (NULL). */
+static const weir__sim_clock *handed_over(const weir__sim_thread *self, weir__sim_order order)
+{
+    return releases(order) ? &self->clock : self->fenced ? &self->released : NULL;
+}
+
 static void put(weir__sim_thread *self, void *atom, uint32_t size, uint64_t value,
                 weir__sim_order order)
 {
-    const weir__sim_clock *released = releases(order) ? &self->clock : &self->released;
+    const weir__sim_clock *released = handed_over(self, order);
     if ((weir__sim.faults & WEIR_SIM_STORE_BUFFERS) != 0 && order != weir__sim_seq_cst) {
         if (self->buffered == WEIR__SIM_BUFFER) {
             weir__sim_flush_one(self);
         }
-        self->buffer[self->buffered++] = (weir__sim_buffered){ atom, value, size, *released };
+        weir__sim_buffered *newest =
+            &self->buffer[(self->oldest + self->buffered++) % WEIR__SIM_BUFFER];
+        newest->atom = atom;
+        newest->value = value;
+        newest->size = size;
+        newest->releases = released != NULL;
+        if (released != NULL) {
+            newest->released = *released;
+        }
     } else {
         weir__sim_flush(self);
         publish(atom, size, value, released);
@@ -282,7 +296,7 @@ void weir__sim_cell_add(void *cell, uint64_t amount, const weir__sim_site *site)
         poke(cell, 8, value + amount);
         return;
     }
-    const weir__sim_buffered *mine = self->buffered > 0 ? own(self, cell) : NULL;
+    const weir__sim_buffered *mine = own(self, cell);
     value = (mine != NULL ? mine->value : value) + amount;
     if (weir__sim.tracing) {
         weir__sim_trace("count", site, cell, value);
@@ -304,9 +318,10 @@ void weir__sim_cell_add(void *cell, uint64_t amount, const weir__sim_site *site)
     put(self, cell, 8, value, weir__sim_relaxed);
 }
 
-/* A locked operation, from the step to the old value. False: no run is under way. */
+/* A locked operation, from the step to the old value. False: no run is under way. *shadow: the
+ * atom's, if races are looked for. */
 static bool modify_begin(const void *atom, uint32_t size, weir__sim_order order,
-                         const weir__sim_site *site, uint64_t *old)
+                         const weir__sim_site *site, uint64_t *old, weir__sim_shadow **shadow)
 {
     weir__sim_step(site);
     weir__sim_touch(atom, WEIR__SCALE_LOCK, site);
@@ -317,22 +332,20 @@ static bool modify_begin(const void *atom, uint32_t size, weir__sim_order order,
     }
     weir__sim_flush(self);
     *old = weir__sim_peek(atom, size);
-    if (weir__sim_racing()) {
-        learn(self, atom, order);
-    }
+    *shadow = weir__sim_racing() ? learn(self, atom, order) : NULL;
     return true;
 }
 
-static void modify_end(void *atom, uint32_t size, uint64_t value, weir__sim_order order)
+static void modify_end(void *atom, uint32_t size, uint64_t value, weir__sim_order order,
+                       weir__sim_shadow *shadow)
 {
     weir__sim_thread *self = weir__sim.current;
     poke(atom, size, value);
     if (!weir__sim_racing()) {
         return;
     }
-    const weir__sim_clock *released = releases(order) ? &self->clock : &self->released;
-    weir__sim_shadow *shadow = weir__sim_shadow_of((uintptr_t)atom);
-    atom_record *record = is_zero(released) ? record_of(shadow) : make_record(shadow);
+    const weir__sim_clock *released = handed_over(self, order);
+    atom_record *record = released != NULL ? make_record(shadow) : NULL;
     if (record != NULL) {
         join(&record->released, released);
     }
@@ -345,14 +358,15 @@ uint64_t weir__sim_exchange(void *atom, uint32_t size, uint64_t value, weir__sim
                             const weir__sim_site *site)
 {
     uint64_t old;
-    if (!modify_begin(atom, size, order, site, &old)) {
+    weir__sim_shadow *shadow;
+    if (!modify_begin(atom, size, order, site, &old, &shadow)) {
         poke(atom, size, value);
         return old;
     }
     if (weir__sim.tracing) {
         weir__sim_trace("exchange", site, atom, value);
     }
-    modify_end(atom, size, value, order);
+    modify_end(atom, size, value, order, shadow);
     return old;
 }
 
@@ -382,13 +396,12 @@ uint64_t weir__sim_cas(void *atom, uint32_t size, uint64_t expected, uint64_t va
     if (weir__sim.tracing) {
         weir__sim_trace(good ? "cas" : "cas fails", site, atom, good ? value : old);
     }
-    if (weir__sim_racing()) {
-        learn(self, atom, good ? success : failure);
-    }
+    weir__sim_shadow *shadow =
+        weir__sim_racing() ? learn(self, atom, good ? success : failure) : NULL;
     if (!good) {
         return old;
     }
-    modify_end(atom, size, value, success);
+    modify_end(atom, size, value, success, shadow);
     return expected;
 }
 
@@ -397,7 +410,8 @@ uint64_t weir__sim_cas(void *atom, uint32_t size, uint64_t expected, uint64_t va
                               const weir__sim_site *site)                                          \
     {                                                                                              \
         uint64_t old;                                                                              \
-        const bool running = modify_begin(atom, size, order, site, &old);                          \
+        weir__sim_shadow *shadow;                                                                  \
+        const bool running = modify_begin(atom, size, order, site, &old, &shadow);                 \
         const uint64_t value = (expression);                                                       \
         if (!running) {                                                                            \
             poke(atom, size, value);                                                               \
@@ -406,7 +420,7 @@ uint64_t weir__sim_cas(void *atom, uint32_t size, uint64_t expected, uint64_t va
         if (weir__sim.tracing) {                                                                   \
             weir__sim_trace(#name, site, atom, cut(value, size));                                  \
         }                                                                                          \
-        modify_end(atom, size, value, order);                                                      \
+        modify_end(atom, size, value, order, shadow);                                              \
         return old;                                                                                \
     }
 MODIFY(add, old + by)

@@ -356,7 +356,7 @@ static double rounded(double cost)
     return (double)(uint64_t)(cost * 100 + 0.5) / 100;
 }
 
-bool weir_sim_scale_measure(weir__scale_costs *machine)
+bool weir__scale_measure(weir__scale_costs *machine)
 {
     pthread_t thread;
     void *paired = NULL;

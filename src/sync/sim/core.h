@@ -31,6 +31,9 @@
 #define WEIR__SIM_CLOCKS 15u /* threads that the race detector can tell apart */
 #define WEIR__SIM_BUFFER 8u  /* stores that a thread can have in flight */
 #define WEIR__SIM_STEP_NS 10 /* virtual time of a step */
+#define WEIR__SIM_BEGIN                                                                            \
+    (100 * WEIR_S)                    /* the clock at the beginning: zero means "never" in places */
+#define WEIR__SIM_PRIORITY (1u << 30) /* PCT: a new thread has this and more */
 
 /* What each thread is known to have done: component i counts the releases of thread i. */
 typedef struct weir__sim_clock {
@@ -41,6 +44,7 @@ typedef struct weir__sim_buffered {
     void *atom;
     uint64_t value;
     uint32_t size;
+    bool releases;            /* `released` says something */
     weir__sim_clock released; /* what an acquiring reader learns */
 } weir__sim_buffered;
 
@@ -56,7 +60,9 @@ typedef struct weir__sim_thread {
     void *saved; /* stack pointer while another runs */
     weir__sim_state state;
     uint32_t index;
+    uint64_t born; /* threads there were before it, in all runs: slots are used again */
     uint64_t steps;
+    uint64_t since;         /* of weir__sim.steps: it runs since then */
     uint64_t stalled_until; /* of weir__sim.steps: stuck before that */
     const void *word;
     weir_ns deadline;
@@ -68,8 +74,9 @@ typedef struct weir__sim_thread {
     void *local;
     bool local_armed;
     const weir__sim_site *site; /* of the last step, for reports */
-    uint32_t buffered;
-    bool clocked; /* the race detector knows it */
+    uint32_t buffered, oldest;  /* stores in flight: how many, and where the ring begins */
+    bool clocked;               /* the race detector knows it */
+    bool fenced;                /* `released` says something */
     weir__sim_clock clock, released, acquirable;
     weir__sim_buffered buffer[WEIR__SIM_BUFFER];
     char *stack;
@@ -90,11 +97,14 @@ typedef struct weir__sim_run {
     uint64_t decide_at; /* the step at which the strategy wants to be asked */
     weir_ns now;        /* virtual */
     uint32_t number;    /* of this run: what tables carry */
-    bool racing;        /* plain accesses are looked at */
+    bool racing;        /* races are to be found */
+    bool watching;      /* and there is somebody to race with: see weir__sim_watch */
+    uint32_t epoch;     /* the current thread and its clock, as shadows note them */
     uint32_t faults;
     uint32_t thread_count; /* slots used so far */
     uint32_t alive;
-    uint32_t company; /* alive, or over and not joined yet: with 1 there is nobody to race with */
+    uint32_t company;  /* alive, or over and not joined yet: with 1 there is nobody to race with */
+    uint32_t sleepers; /* threads that wait with a deadline, or did until now */
     uint64_t steps_max;
     void (*invariant)(void *);
     void *invariant_argument;
@@ -111,7 +121,8 @@ typedef struct weir__sim_run {
 
 extern weir__sim_run weir__sim;
 extern char *weir__sim_stacks;
-#define WEIR__SIM_STACK_BYTES ((size_t)256 << 10)
+#define WEIR__SIM_STACK_BYTES                                                                      \
+    ((size_t)8 << 20) /* what handlers are used to; pages cost if touched */
 #define WEIR__SIM_STACKS_BYTES (WEIR__SIM_THREADS_MAX * WEIR__SIM_STACK_BYTES)
 
 /* ---- scale.c: timed runs ---- */
@@ -200,6 +211,12 @@ void weir__sim_join(uint32_t index);
 
 /* Begins a run whose thread 0 is `run` on a stack of its own; returns when it is over. */
 void weir__sim_run_to_end(void (*run)(void *), void *argument);
+/* Instead of that, if it is set: makes the run in another process and brings its outcome back. */
+extern void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
+/* If it is set: `to` runs next, in place of `from` (NULL: a run begins). See posix_local.c. */
+extern void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);
+/* The current thread ends, as if its function had returned. */
+_Noreturn void weir__sim_thread_exit(void);
 /* Ends the run as failed. Does not return. */
 _Noreturn void weir__sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -228,6 +245,14 @@ uint32_t weir__sim_preemptions(void);
 /* A new exploration: nothing is known from the last. */
 void weir__sim_decide_forget(void);
 
+/* What a run leaves behind for the next, besides the log itself, which processes share. */
+typedef struct weir__sim_decided {
+    uint32_t decisions, preemptions, branches, branch_at;
+} weir__sim_decided;
+
+weir__sim_decided weir__sim_decided_get(void);
+void weir__sim_decided_set(weir__sim_decided decided);
+
 static inline bool weir__sim_can_run(const weir__sim_thread *thread)
 {
     return thread->state == WEIR__SIM_RUNNABLE && thread->stalled_until <= weir__sim.steps;
@@ -238,7 +263,15 @@ static inline bool weir__sim_can_run(const weir__sim_thread *thread)
 void weir__sim_atomics_reset(void);
 /* The oldest store in flight of a thread becomes visible; all of them. */
 void weir__sim_flush_one(weir__sim_thread *thread);
-void weir__sim_flush(weir__sim_thread *thread);
+void weir__sim_flush_all(weir__sim_thread *thread);
+
+static inline void weir__sim_flush(weir__sim_thread *thread)
+{
+    if (thread->buffered > 0) {
+        weir__sim_flush_all(thread);
+    }
+}
+
 /* Edges made by other means than atomics: what `from` did is before what `to` does next. */
 void weir__sim_edge(weir__sim_thread *from, weir__sim_thread *to);
 /* A full fence in every thread at once (membarrier). */
@@ -255,20 +288,32 @@ typedef struct weir__sim_shadow {
     uint32_t atom; /* its record in atomic.c, if it is one */
 } weir__sim_shadow;
 
-/* NULL: there is no place for it. */
-weir__sim_shadow *weir__sim_shadow_of(uintptr_t address);
+#define WEIR__SIM_CELL_BYTES 4u
+#define WEIR__SIM_CLOCK_MASK ((1u << 24) - 1)
+extern weir__sim_shadow *weir__sim_shadows; /* of the arena */
+
+/* After every change of what it looks at: races, company, the current thread and its clock. */
+static inline void weir__sim_watch(void)
+{
+    const weir__sim_thread *self = weir__sim.current;
+    weir__sim.watching =
+        weir__sim.racing && weir__sim.company > 1 && self != NULL && !weir__sim.checking;
+    if (weir__sim.watching) {
+        weir__sim.epoch = self->index << 28 | (self->clock.at[self->index] & WEIR__SIM_CLOCK_MASK);
+    }
+}
 
 static inline bool weir__sim_racing(void)
 {
-    return weir__sim.racing && weir__sim.company > 1;
+    return weir__sim.watching;
 }
 
 void weir__sim_access(uintptr_t address, size_t size, bool write);
 void weir__sim_races_reset(void);
-/* An atomic access: not before the plain write that made it, not after its memory's end. Its
- * shadow, or NULL. */
-weir__sim_shadow *weir__sim_race_atomic(uintptr_t address);
 void weir__sim_race_freed(uintptr_t address, size_t size);
+/* The same as those below, for all that is not in the arena, or not as usual. */
+weir__sim_shadow *weir__sim_shadow_outside(uintptr_t address);
+weir__sim_shadow *weir__sim_race_atomic_slow(uintptr_t address);
 
 /* ---- memory.c ---- */
 
@@ -276,6 +321,31 @@ void weir__sim_race_freed(uintptr_t address, size_t size);
 #define WEIR__SIM_PAGE_SHIFT 12
 extern char *weir__sim_arena;
 extern uint8_t *weir__sim_page_gone; /* one byte a page: it was freed */
+
+/* NULL: there is no place for it. */
+static inline weir__sim_shadow *weir__sim_shadow_of(uintptr_t address)
+{
+    const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
+    return weir__likely(offset < WEIR__SIM_ARENA_BYTES)
+               ? &weir__sim_shadows[offset / WEIR__SIM_CELL_BYTES]
+               : weir__sim_shadow_outside(address);
+}
+
+/* An atomic access: not before the plain write that made it, not after its memory's end. Its
+ * shadow, or NULL. */
+static inline weir__sim_shadow *weir__sim_race_atomic(uintptr_t address)
+{
+    const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
+    if (weir__likely(offset < WEIR__SIM_ARENA_BYTES) &&
+        weir__likely(weir__sim_page_gone[offset >> WEIR__SIM_PAGE_SHIFT] == 0)) {
+        weir__sim_shadow *cell = &weir__sim_shadows[offset / WEIR__SIM_CELL_BYTES];
+        if (cell->run != weir__sim.number || cell->wrote == 0 ||
+            cell->wrote >> 28 == weir__sim.epoch >> 28) {
+            return cell;
+        }
+    }
+    return weir__sim_race_atomic_slow(address);
+}
 
 void weir__sim_memory_reset(void);
 /* Bytes that were taken and not given back. */
@@ -288,9 +358,12 @@ void weir__sim_thread_reset(void);
 /* A thread's function is over: what is to be done with its local pointer. */
 void weir__sim_thread_ends(weir__sim_thread *thread);
 
+bool weir__sim_is_doorbell(int descriptor);
+
 /* ---- trace.c ---- */
 
-void weir__sim_trace_open(const char *path);
+/* False: that file cannot be written. */
+bool weir__sim_trace_open(const char *path);
 void weir__sim_trace_close(void);
 void weir__sim_trace(const char *what, const weir__sim_site *site, const void *atom,
                      uint64_t value);

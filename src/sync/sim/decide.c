@@ -9,11 +9,15 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "sync/sim/core.h"
 
 #define LOG_MAX (1u << 20)
 #define CHANGES_MAX 16u
+#define HOG_STEPS 2000u        /* so many in a row, and the others get a turn ... */
+#define HOG_STEPS_QUIET 50000u /* ... also where nobody is to be interrupted */
 
 typedef struct branch {
     uint8_t taken, count;
@@ -31,6 +35,7 @@ static uint32_t branch_count, branch_at;
 
 static uint64_t change_at[CHANGES_MAX]; /* PCT */
 static uint32_t changes_done;
+static uint32_t lowest; /* priority given so far */
 
 uint64_t weir__sim_random(void)
 {
@@ -65,10 +70,12 @@ uint32_t weir__sim_preemptions(void)
     return preemptions;
 }
 
+/* Shared with the processes that make this process's runs (weir__sim_run_elsewhere). */
 static void *table(size_t size)
 {
-    void *memory = malloc(size);
-    WEIR_ASSERT(memory != NULL);
+    void *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    WEIR_ASSERT(memory != MAP_FAILED);
     return memory;
 }
 
@@ -85,6 +92,7 @@ void weir__sim_decide_begin(const weir__sim_plan *wanted)
     branch_at = 0;
     gap_mask = (2u << below(6)) - 1;
     changes_done = 0;
+    lowest = WEIR__SIM_PRIORITY;
     /* How long a run is depends on what is run; a guess that belongs to the seed can be replayed.
      * */
     const uint32_t length = 32u << below(8);
@@ -95,7 +103,25 @@ void weir__sim_decide_begin(const weir__sim_plan *wanted)
 
 void weir__sim_decide_forget(void)
 {
+    static pid_t owner;
     branch_count = 0;
+    if (owner != getpid()) { /* after a fork the tables are still the parent's */
+        owner = getpid();
+        decisions = NULL;
+    }
+}
+
+weir__sim_decided weir__sim_decided_get(void)
+{
+    return (weir__sim_decided){ decision_count, preemptions, branch_count, branch_at };
+}
+
+void weir__sim_decided_set(weir__sim_decided decided)
+{
+    decision_count = decided.decisions;
+    preemptions = decided.preemptions;
+    branch_count = decided.branches;
+    branch_at = decided.branch_at;
 }
 
 /* ---- replay ---- */
@@ -218,13 +244,13 @@ static weir__sim_thread *any_other(weir__sim_thread *self)
 static weir__sim_thread *highest(weir__sim_thread *self, bool yielding)
 {
     if (yielding) {
-        self->priority = below(1024); /* behind all that have not given way */
+        self->priority = --lowest; /* behind all others, or two that spin would starve a third */
     }
     if (changes_done < plan.depth && changes_done < CHANGES_MAX) {
         for (uint32_t i = changes_done; i < plan.depth && i < CHANGES_MAX; i++) {
             if (change_at[i] <= weir__sim.steps) {
                 change_at[i] = change_at[changes_done++];
-                self->priority = CHANGES_MAX - changes_done;
+                self->priority = --lowest;
             }
         }
     }
@@ -319,7 +345,7 @@ static weir__sim_thread *exhaustive_switch(weir__sim_thread *self, bool yielding
  * every step must see the same. */
 static void mind_deadlines(void)
 {
-    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+    for (uint32_t i = 0; i < weir__sim.thread_count && weir__sim.sleepers > 0; i++) {
         const weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_WAITING && thread->deadline != WEIR_FOREVER) {
             const weir_ns left = thread->deadline - weir__sim.now;
@@ -330,9 +356,21 @@ static void mind_deadlines(void)
     }
 }
 
+/* Who spins without ever giving way would keep the others out for good, unless chance or a decision
+ * is against it: no such schedule exists outside. */
+static bool is_hog(weir__sim_thread *self)
+{
+    if (weir__sim.steps - self->since < (weir__sim.quiet ? HOG_STEPS_QUIET : HOG_STEPS)) {
+        return false;
+    }
+    self->since = weir__sim.steps;
+    return true;
+}
+
 weir__sim_thread *weir__sim_decide_switch(weir__sim_thread *self, bool yielding)
 {
     weir__sim_thread *next;
+    yielding = is_hog(self) || yielding;
     if (weir__sim.quiet) {
         weir__sim.decide_at = UINT64_MAX;
         next = usual_next(self, yielding);
@@ -344,6 +382,10 @@ weir__sim_thread *weir__sim_decide_switch(weir__sim_thread *self, bool yielding)
         next = random_switch(self, yielding);
     }
     mind_deadlines();
+    const uint64_t hog_at = weir__sim.steps + (weir__sim.quiet ? HOG_STEPS_QUIET : HOG_STEPS);
+    if (weir__sim.decide_at > hog_at) {
+        weir__sim.decide_at = hog_at;
+    }
     if (weir__sim.decide_at > weir__sim.steps_max) {
         weir__sim.decide_at = weir__sim.steps_max;
     }
@@ -353,7 +395,7 @@ weir__sim_thread *weir__sim_decide_switch(weir__sim_thread *self, bool yielding)
 bool weir__sim_decide_fault(uint32_t fault, char what, uint32_t rarity)
 {
     uint64_t value;
-    if ((weir__sim.faults & fault) == 0 || weir__sim.current == NULL) {
+    if ((weir__sim.faults & fault) == 0 || weir__sim.current == NULL || weir__sim.quiet) {
         return false;
     }
     bool yes = false;

@@ -16,6 +16,7 @@
 
 #define RUNS_DEFAULT 1000u
 #define STEPS_DEFAULT 1000000u
+#define CORES_DEFAULT 2u
 #define SIGNAL_STACK ((size_t)64 << 10)
 
 static const int fatal[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
@@ -81,30 +82,47 @@ static weir_status read_options(weir_sim_options *o, const weir_sim_options *giv
     }
     o->faults = o->faults == 0 ? WEIR_SIM_DEFAULT_FAULTS : o->faults;
     o->steps_max = o->steps_max != 0 ? o->steps_max : STEPS_DEFAULT;
-    o->cores = o->cores != 0 ? o->cores : 2;
-    o->name = o->name != NULL ? o->name : "PROGRAM";
+    o->cores = o->cores != 0 ? o->cores : CORES_DEFAULT;
+    o->name = o->name != NULL ? o->name : "weir sim PROGRAM";
     return WEIR_OK;
+}
+
+/* Whatever else a run depends on, as far as it is not the default. */
+static void say_options(const weir_sim_options *o, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    if (o->faults != WEIR_SIM_DEFAULT_FAULTS) {
+        used += (size_t)snprintf(out, size, " --faults %u", o->faults);
+    }
+    if (o->cores != CORES_DEFAULT) {
+        used += (size_t)snprintf(out + used, size - used, " --cores %u", o->cores);
+    }
+    if (o->steps_max != STEPS_DEFAULT) {
+        snprintf(out + used, size - used, " --steps-max %llu", (unsigned long long)o->steps_max);
+    }
 }
 
 static void say_replay(const weir_sim_options *o, weir_sim_result *result)
 {
-    static const char *const strategies[] = { "random", "pct", "exhaustive", "replay" };
-    char faults[32] = "";
-    if (o->faults != WEIR_SIM_DEFAULT_FAULTS) {
-        snprintf(faults, sizeof(faults), " --faults %u", o->faults);
+    char options[96];
+    char *out = result->replay;
+    const size_t size = sizeof(result->replay);
+    const unsigned long long seed = result->seed;
+    const bool whole = result->schedule[0] != '\0'; /* else none, or too many for a line */
+    say_options(o, options, sizeof(options));
+    if (whole && (o->shrink || o->strategy >= WEIR_SIM_EXHAUSTIVE)) {
+        snprintf(out, size, "%s%s --schedule '%s'", o->name, options, result->schedule);
+    } else if (o->strategy == WEIR_SIM_REPLAY) {
+        snprintf(out, size, "%s%s --schedule '%s'", o->name, options, o->schedule);
+    } else if (o->strategy == WEIR_SIM_EXHAUSTIVE) {
+        snprintf(out, size, "%s --strategy exhaustive --depth %u%s", o->name, o->depth, options);
+    } else if (o->strategy == WEIR_SIM_PCT) {
+        snprintf(out, size, "%s --strategy pct --depth %u --seed %llu --runs 1%s", o->name,
+                 o->depth, seed, options);
+    } else {
+        snprintf(out, size, "%s --seed %llu --runs 1%s", o->name, seed, options);
     }
-    if (o->strategy == WEIR_SIM_EXHAUSTIVE || o->strategy == WEIR_SIM_REPLAY || o->shrink) {
-        const int length =
-            snprintf(result->replay, sizeof(result->replay), "weir sim %s%s --schedule '%s'",
-                     o->name, faults, result->schedule);
-        if (length > 0 && (size_t)length < sizeof(result->replay) && result->schedule[0] != '\0') {
-            return;
-        }
-    }
-    snprintf(result->replay, sizeof(result->replay), "weir sim %s --seed %llu --runs 1%s%s%s",
-             o->name, (unsigned long long)result->seed, faults,
-             o->strategy == WEIR_SIM_RANDOM ? "" : " --strategy ",
-             o->strategy == WEIR_SIM_RANDOM ? "" : strategies[o->strategy]);
 }
 
 static void explain(const weir_sim_options *o, const weir__sim_plan *plan, void (*body)(void *),
@@ -172,7 +190,10 @@ weir_status weir_sim_explore(const weir_sim_options *options, void (*body)(void 
     weir__sim.steps_max = o.steps_max;
     weir__sim.cores = o.cores;
     weir__sim_decide_forget();
-    weir__sim_trace_open(o.trace);
+    if (!weir__sim_trace_open(o.trace)) {
+        free(schedule);
+        return WEIR_E_SYSTEM;
+    }
     catch_fatal(before);
     explore(&o, &plan, body, argument, &found);
     release_fatal(before);
@@ -249,7 +270,7 @@ uint32_t weir_sim_choose(uint32_t count)
 
 weir_ns weir_sim_now(void)
 {
-    return weir__sim_time();
+    return weir__sim_time() - WEIR__SIM_BEGIN;
 }
 
 void weir_sim_work(weir_ns span)

@@ -16,9 +16,8 @@
 
 #include "sync/sim/core.h"
 
-#define CELL_BYTES 4u
+#define CELL_BYTES WEIR__SIM_CELL_BYTES
 #define OUTSIDE_CELLS (1u << 16)
-#define CLOCK_MASK ((1u << 24) - 1)
 #define FREED UINT32_MAX /* "written" by a thread that nobody has an edge to */
 
 typedef struct outside_shadow {
@@ -26,10 +25,10 @@ typedef struct outside_shadow {
     weir__sim_shadow shadow;
 } outside_shadow;
 
-static weir__sim_shadow *shadows;             /* of the arena */
-static outside_shadow outside[OUTSIDE_CELLS]; /* of everything else: a hash table */
+weir__sim_shadow *weir__sim_shadows;
+static outside_shadow outside[OUTSIDE_CELLS]; /* of all that is not in the arena: a hash table */
 
-static weir__sim_shadow *shadow_outside(uintptr_t address)
+weir__sim_shadow *weir__sim_shadow_outside(uintptr_t address)
 {
     uint32_t at = (uint32_t)((address / CELL_BYTES) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
     for (uint32_t n = 0; n < 64; n++, at = (at + 1) % OUTSIDE_CELLS) {
@@ -46,28 +45,17 @@ static weir__sim_shadow *shadow_outside(uintptr_t address)
     return NULL; /* crowded: this access goes unseen */
 }
 
-static inline weir__sim_shadow *shadow_of(uintptr_t address)
-{
-    const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
-    return weir__likely(offset < WEIR__SIM_ARENA_BYTES) ? &shadows[offset / CELL_BYTES]
-                                                        : shadow_outside(address);
-}
-
-weir__sim_shadow *weir__sim_shadow_of(uintptr_t address)
-{
-    return shadow_of(address);
-}
-
 static void open_shadow(void)
 {
-    shadows = mmap(NULL, WEIR__SIM_ARENA_BYTES / CELL_BYTES * sizeof(*shadows),
-                   PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    WEIR_ASSERT(shadows != MAP_FAILED);
+    weir__sim_shadows =
+        mmap(NULL, WEIR__SIM_ARENA_BYTES / CELL_BYTES * sizeof(*weir__sim_shadows),
+             PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    WEIR_ASSERT(weir__sim_shadows != MAP_FAILED);
 }
 
 void weir__sim_races_reset(void)
 {
-    if (shadows == NULL) {
+    if (weir__sim_shadows == NULL) {
         open_shadow();
     }
 }
@@ -75,7 +63,7 @@ void weir__sim_races_reset(void)
 /* Did the access `then` happen before what the thread does now? */
 static bool before(uint32_t then, const weir__sim_thread *self)
 {
-    return (then & CLOCK_MASK) <= self->clock.at[then >> 28];
+    return then != FREED && (then & WEIR__SIM_CLOCK_MASK) <= self->clock.at[then >> 28];
 }
 
 _Noreturn static void fail_freed(const char *now, uintptr_t address)
@@ -113,18 +101,15 @@ void weir__sim_race_freed(uintptr_t address, size_t size)
 {
     for (uintptr_t at = address & ~(uintptr_t)(CELL_BYTES - 1); at < address + size;
          at += CELL_BYTES) {
-        *shadow_of(at) = (weir__sim_shadow){ .run = weir__sim.number, .wrote = FREED };
+        *weir__sim_shadow_of(at) = (weir__sim_shadow){ .run = weir__sim.number, .wrote = FREED };
     }
 }
 
-static inline void access_cell(uintptr_t address, uint32_t mask, bool write)
+__attribute__((noinline)) static void access_cell(weir__sim_shadow *cell, uintptr_t address,
+                                                  uint32_t me, bool write)
 {
     const weir__sim_thread *self = weir__sim.current;
-    weir__sim_shadow *cell = shadow_of(address);
-    if (cell == NULL) {
-        return;
-    }
-    const uint32_t me = self->index << 28 | mask << 24 | (self->clock.at[self->index] & CLOCK_MASK);
+    const uint32_t mask = me >> 24 & 15;
     if (cell->run != weir__sim.number) {
         cell->run = weir__sim.number;
         cell->wrote = write ? me : 0;
@@ -161,6 +146,14 @@ static inline void access_cell(uintptr_t address, uint32_t mask, bool write)
     cell->read[0] = cell->read[1] = 0;
 }
 
+/* The same access again, by the same thread, with no release in between: nobody who could have an
+ * edge to the last one has been here, and nothing new is to be noted. */
+static inline bool is_old_news(const weir__sim_shadow *cell, uint32_t me, bool write)
+{
+    return cell->run == weir__sim.number &&
+           (cell->wrote == me || (!write && (cell->read[0] == me || cell->read[1] == me)));
+}
+
 static bool gone(uintptr_t address)
 {
     const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
@@ -172,26 +165,49 @@ static bool on_a_stack(uintptr_t address)
     return address - (uintptr_t)weir__sim_stacks < WEIR__SIM_STACKS_BYTES;
 }
 
-/* Inlined with a constant size into what the compiler calls: this is most of a run's time. */
-__attribute__((always_inline)) static inline void access_bytes(uintptr_t address, size_t size,
-                                                               bool write)
+/* Any memory, any size, cell by cell. */
+__attribute__((noinline)) static void access_slow(uintptr_t address, size_t size, bool write)
 {
-    if (!weir__sim_racing() || weir__sim.current == NULL || weir__sim.checking ||
-        on_a_stack(address)) {
-        if (weir__unlikely(weir__sim.timed)) {
-            weir__scale_access(address, size, write);
-        }
-        return;
-    }
-    if (weir__unlikely(gone(address))) {
+    if (gone(address)) {
         fail_freed(write ? "writes" : "reads", address);
     }
     while (size > 0) {
         const uint32_t skip = (uint32_t)(address % CELL_BYTES);
         const uint32_t part = size < CELL_BYTES - skip ? (uint32_t)size : CELL_BYTES - skip;
-        access_cell(address, ((1u << part) - 1) << skip, write);
+        const uint32_t me = weir__sim.epoch | (((1u << part) - 1) << skip) << 24;
+        weir__sim_shadow *cell = weir__sim_shadow_of(address);
+        if (cell != NULL && !is_old_news(cell, me, write)) {
+            access_cell(cell, address, me, write);
+        }
         address += part;
         size -= part;
+    }
+}
+
+/* Inlined with a constant size into what the compiler calls: this is a good part of a run's time.
+ * Whole cells of the arena are the usual case. */
+__attribute__((always_inline)) static inline void access_bytes(uintptr_t address, size_t size,
+                                                               bool write)
+{
+    if (on_a_stack(address) || !weir__sim.watching) {
+        if (weir__unlikely(weir__sim.timed)) {
+            weir__scale_access(address, size, write);
+        }
+        return;
+    }
+    const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
+    if (size % CELL_BYTES != 0 || size > 2 * CELL_BYTES || address % CELL_BYTES != 0 ||
+        offset >= WEIR__SIM_ARENA_BYTES || weir__sim_page_gone[offset >> WEIR__SIM_PAGE_SHIFT]) {
+        access_slow(address, size, write);
+        return;
+    }
+    weir__sim_shadow *cell = &weir__sim_shadows[offset / CELL_BYTES];
+    const uint32_t me = weir__sim.epoch | 15u << 24;
+    if (!is_old_news(cell, me, write)) {
+        access_cell(cell, address, me, write);
+    }
+    if (size == 2 * CELL_BYTES && !is_old_news(cell + 1, me, write)) {
+        access_cell(cell + 1, address + CELL_BYTES, me, write);
     }
 }
 
@@ -200,10 +216,10 @@ void weir__sim_access(uintptr_t address, size_t size, bool write)
     access_bytes(address, size, write);
 }
 
-weir__sim_shadow *weir__sim_race_atomic(uintptr_t address)
+weir__sim_shadow *weir__sim_race_atomic_slow(uintptr_t address)
 {
     const weir__sim_thread *self = weir__sim.current;
-    weir__sim_shadow *cell = shadow_of(address);
+    weir__sim_shadow *cell = weir__sim_shadow_of(address);
     if (weir__unlikely(gone(address))) {
         fail_freed("touches", address);
     }

@@ -288,15 +288,15 @@ void weir__scale_access(uintptr_t address, size_t size, bool write)
 
 /* ---- runs ---- */
 
-void weir_sim_scale_defaults(weir__scale_costs *machine)
+void weir__scale_defaults(weir__scale_costs *machine)
 {
 #define DEFAULT(name, value, about) .name = (value),
     *machine = (weir__scale_costs){ WEIR__SCALE_COSTS(DEFAULT).read_takes = true };
 #undef DEFAULT
 }
 
-weir_status weir_sim_scale_run(const weir__scale_costs *machine, void (*body)(void *),
-                               void *argument, weir_sim_result *result)
+weir_status weir__scale_run(const weir__scale_costs *machine, void (*body)(void *), void *argument,
+                            weir_sim_result *result)
 {
 #define TO_PS(name, value, about) .name = (weir__ps)(machine->name * PS + 0.5),
     costs = (cost){ WEIR__SCALE_COSTS(TO_PS) };
@@ -320,7 +320,7 @@ weir_status weir_sim_scale_run(const weir__scale_costs *machine, void (*body)(vo
 
 /* ---- what was waited for ---- */
 
-void weir_sim_scale_watch(bool on)
+void weir__scale_watch(bool on)
 {
     weir__lines_watch(on);
 }
@@ -340,7 +340,7 @@ static int compare(const void *a, const void *b)
     return first != second ? (first < second) - (first > second) : strcmp(x->site, y->site);
 }
 
-size_t weir_sim_scale_lines(weir__scale_line *out, size_t count)
+size_t weir__scale_lines(weir__scale_line *out, size_t count)
 {
     static weir__scale_line all[512];
     size_t used = 0;

@@ -42,18 +42,18 @@ typedef struct weir__scale_costs {
 } weir__scale_costs;
 #undef WEIR__SCALE_FIELD
 
-WEIR_API void weir_sim_scale_defaults(weir__scale_costs *machine);
+void weir__scale_defaults(weir__scale_costs *machine);
 
 /* Measures this machine with real threads, for about a second. False: it has one core only, and
  * what needs two is as before. */
-WEIR_API bool weir_sim_scale_measure(weir__scale_costs *machine);
+bool weir__scale_measure(weir__scale_costs *machine);
 
 /* One timed run, as weir_sim_explore. */
-WEIR_API weir_status weir_sim_scale_run(const weir__scale_costs *machine, void (*body)(void *),
-                                        void *argument, weir_sim_result *result);
+weir_status weir__scale_run(const weir__scale_costs *machine, void (*body)(void *), void *argument,
+                            weir_sim_result *result);
 
 /* Inside a body: from now on waiting for lines is counted; or no longer. */
-WEIR_API void weir_sim_scale_watch(bool on);
+void weir__scale_watch(bool on);
 
 /* What was waited for most, in the last run. */
 typedef struct weir__scale_line {
@@ -62,6 +62,6 @@ typedef struct weir__scale_line {
     uint64_t transfers;
     double moved_ns, queued_ns;
 } weir__scale_line;
-WEIR_API size_t weir_sim_scale_lines(weir__scale_line *out, size_t count);
+size_t weir__scale_lines(weir__scale_line *out, size_t count);
 
 #endif /* WEIR_SYNC_SIM_SCALE_H */

@@ -10,11 +10,13 @@
 #include "sync/sim/core.h"
 #include "sync/sim/switch.h"
 
-#define BEGIN_NS (100 * WEIR_S) /* the clock at the beginning: zero means "never" in places */
-#define WAIT_NS WEIR_US         /* what passes while the only runnable thread spins */
+#define WAIT_NS WEIR_US   /* what passes while the only runnable thread spins */
+#define STACK_FENCE 4096u /* at the far end of every stack */
 
 weir__sim_run weir__sim;
 char *weir__sim_stacks;
+void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
+void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);
 
 static void go_to(weir__sim_thread *next)
 {
@@ -25,7 +27,12 @@ static void go_to(weir__sim_thread *next)
     if (weir__sim.tracing) {
         weir__sim_trace("switch", next->site, NULL, next->index);
     }
+    if (weir__sim_locals != NULL) {
+        weir__sim_locals(self, next);
+    }
     weir__sim.current = next;
+    next->since = weir__sim.steps;
+    weir__sim_watch();
     weir__sim_switch(&self->saved, next->saved);
 }
 
@@ -38,6 +45,7 @@ _Noreturn static void end_run(void)
 {
     void *nowhere;
     weir__sim.current = NULL;
+    weir__sim_watch();
     weir__sim_switch(&nowhere, weir__sim.host);
     __builtin_unreachable();
 }
@@ -58,7 +66,7 @@ void weir__sim_fail(const char *format, ...)
 /* Sleepers whose time has come. */
 static void expire(void)
 {
-    for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
+    for (uint32_t i = 0; i < weir__sim.thread_count && weir__sim.sleepers > 0; i++) {
         weir__sim_thread *thread = &weir__sim.threads[i];
         if (thread->state == WEIR__SIM_WAITING && thread->deadline <= weir__sim.now) {
             thread->state = WEIR__SIM_RUNNABLE;
@@ -70,8 +78,10 @@ static void expire(void)
 static void check_invariant(void)
 {
     weir__sim.checking = true;
+    weir__sim_watch();
     weir__sim.invariant(weir__sim.invariant_argument);
     weir__sim.checking = false;
+    weir__sim_watch();
     weir__sim.decide_at = 0;
 }
 
@@ -184,6 +194,9 @@ void weir__sim_give_way(const weir__sim_site *site)
         weir__sim_step_slow();
     }
     weir__sim.now += WAIT_NS;
+    if (self->buffered > 0) {
+        weir__sim_flush_one(self); /* no store stays in flight for ever while its thread spins */
+    }
     let_others_run(true);
 }
 
@@ -191,12 +204,16 @@ bool weir__sim_sleep_on(const void *word, weir_ns timeout)
 {
     weir__sim_thread *self = weir__sim.current;
     WEIR_ASSERT(!weir__sim.checking);
+    weir__sim_flush(self); /* a system call */
     self->state = WEIR__SIM_WAITING;
     self->word = word;
     self->timed_out = false;
     self->deadline =
         timeout >= WEIR_FOREVER - weir__sim_time() ? WEIR_FOREVER : weir__sim_time() + timeout;
+    const uint32_t sleeps = self->deadline != WEIR_FOREVER ? 1 : 0;
+    weir__sim.sleepers += sleeps;
     let_others_run(true);
+    weir__sim.sleepers -= sleeps;
     self->word = NULL;
     return !self->timed_out;
 }
@@ -242,17 +259,38 @@ static void thread_over(weir__sim_thread *self)
     let_others_run(true);
 }
 
+void weir__sim_thread_exit(void)
+{
+    weir__sim_thread_ends(weir__sim.current);
+    thread_over(weir__sim.current);
+    __builtin_unreachable();
+}
+
 static void entry(void)
 {
-    weir__sim_thread *self = weir__sim.current;
-    self->run(self->argument);
-    weir__sim_thread_ends(self);
-    thread_over(self);
-    __builtin_unreachable();
+    weir__sim.current->run(weir__sim.current->argument);
+    weir__sim_thread_exit();
+}
+
+/* The stack of a slot; its last page is out of bounds, so that an overflow is a crash with a name.
+ */
+static char *stack_of(uint32_t index)
+{
+    static uint32_t fenced;
+    if (weir__sim_stacks == NULL) {
+        weir__sim_stacks = mmap(NULL, WEIR__SIM_STACKS_BYTES, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        WEIR_ASSERT(weir__sim_stacks != MAP_FAILED);
+    }
+    for (; fenced <= index; fenced++) {
+        mprotect(weir__sim_stacks + (size_t)fenced * WEIR__SIM_STACK_BYTES, STACK_FENCE, PROT_NONE);
+    }
+    return weir__sim_stacks + (size_t)index * WEIR__SIM_STACK_BYTES;
 }
 
 int weir__sim_spawn(void (*run)(void *), void *argument)
 {
+    static uint64_t born;
     uint32_t index = 0;
     while (index < weir__sim.thread_count && weir__sim.threads[index].state != WEIR__SIM_FREE) {
         index++;
@@ -265,14 +303,14 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
     const uint32_t before = again && index < WEIR__SIM_CLOCKS ? thread->clock.at[index] : 0;
     memset(thread, 0, offsetof(weir__sim_thread, buffer));
     thread->index = index;
-    thread->stack = weir__sim_stacks + (size_t)index * WEIR__SIM_STACK_BYTES;
+    thread->born = ++born;
+    thread->stack = stack_of(index);
     thread->saved = weir__sim_stack_make(thread->stack, WEIR__SIM_STACK_BYTES, entry);
     thread->run = run;
     thread->argument = argument;
     thread->deadline = WEIR_FOREVER;
     thread->state = WEIR__SIM_RUNNABLE;
-    thread->priority = (uint32_t)(weir__sim_random() >> 40) + 1024;
-    snprintf(thread->name, sizeof(thread->name), "thread-%u", index);
+    thread->priority = WEIR__SIM_PRIORITY + (uint32_t)(weir__sim_random() >> 40);
     weir__sim.thread_count = again ? weir__sim.thread_count : index + 1;
     weir__sim.alive++;
     weir__sim.company++;
@@ -286,6 +324,7 @@ int weir__sim_spawn(void (*run)(void *), void *argument)
         weir__sim_edge(weir__sim.current, thread);
     }
     weir__sim_woken(thread);
+    weir__sim_watch();
     weir__sim.decide_at = 0;
     return (int)index;
 }
@@ -303,23 +342,24 @@ void weir__sim_join(uint32_t index)
     weir__sim_edge(other, self);
     other->state = WEIR__SIM_FREE;
     weir__sim.company--;
+    weir__sim_watch();
 }
 
 void weir__sim_run_to_end(void (*run)(void *), void *argument)
 {
-    if (weir__sim_stacks == NULL) {
-        weir__sim_stacks = mmap(NULL, WEIR__SIM_STACKS_BYTES, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        WEIR_ASSERT(weir__sim_stacks != MAP_FAILED);
+    if (weir__sim_run_elsewhere != NULL) {
+        weir__sim_run_elsewhere(run, argument);
+        return;
     }
     weir__sim.current = NULL;
     weir__sim.steps = 0;
     weir__sim.decide_at = 0;
-    weir__sim.now = BEGIN_NS;
+    weir__sim.now = WEIR__SIM_BEGIN;
     weir__sim.number++;
     weir__sim.thread_count = 0;
     weir__sim.alive = 0;
     weir__sim.company = 0;
+    weir__sim.sleepers = 0;
     weir__sim.invariant = NULL;
     weir__sim.checking = false;
     weir__sim.quiet = false;
@@ -329,7 +369,11 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     weir__sim_memory_reset();
     weir__sim_process_wide_restore();
     weir__sim_thread_reset();
+    if (weir__sim_locals != NULL) {
+        weir__sim_locals(NULL, &weir__sim.threads[0]);
+    }
     weir__sim_spawn(run, argument);
     weir__sim.current = &weir__sim.threads[0];
+    weir__sim_watch();
     weir__sim_switch(&weir__sim.host, weir__sim.current->saved);
 }

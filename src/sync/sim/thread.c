@@ -54,6 +54,7 @@ int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *ar
             weir__sim.threads[index].state = WEIR__SIM_FREE;
             weir__sim.alive--;
             weir__sim.company--;
+            weir__sim_watch();
         }
         return EAGAIN;
     }
@@ -172,6 +173,11 @@ static doorbell *doorbell_of(int descriptor)
 {
     const int index = descriptor - DOORBELL_FIRST;
     return index >= 0 && index < DOORBELLS_MAX && doorbells[index].open ? &doorbells[index] : NULL;
+}
+
+bool weir__sim_is_doorbell(int descriptor)
+{
+    return doorbell_of(descriptor) != NULL;
 }
 
 int weir__doorbell_open(void)

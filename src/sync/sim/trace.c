@@ -3,20 +3,23 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sync/sim/core.h"
+#include "sync/tell.h"
 
 static FILE *out;
 
-void weir__sim_trace_open(const char *path)
+bool weir__sim_trace_open(const char *path)
 {
     weir__sim_trace_close();
     if (path != NULL) {
         out = strcmp(path, "-") == 0 ? stdout : fopen(path, "we");
     }
     weir__sim.tracing = out != NULL;
+    return path == NULL || out != NULL;
 }
 
 void weir__sim_trace_close(void)
@@ -79,12 +82,33 @@ void weir__sim_trace(const char *what, const weir__sim_site *site, const void *a
     put_atom(place, sizeof(place), atom);
     put_value(number, sizeof(number), value);
     fprintf(out, "%7llu %12lld T%-2u %-12s %-10s %-10s %s\n", (unsigned long long)weir__sim.steps,
-            (long long)weir__sim.now, self != NULL ? self->index : 0, what, place, number, where);
+            (long long)(weir__sim.now - WEIR__SIM_BEGIN), self != NULL ? self->index : 0, what,
+            place, number, where);
 }
 
 void weir__sim_trace_text(const char *text)
 {
     const weir__sim_thread *self = weir__sim.current;
     fprintf(out, "%7llu %12lld T%-2u note         %s\n", (unsigned long long)weir__sim.steps,
-            (long long)weir__sim.now, self != NULL ? self->index : 0, text);
+            (long long)(weir__sim.now - WEIR__SIM_BEGIN), self != NULL ? self->index : 0, text);
+}
+
+bool weir__tell_begin(void)
+{
+    if (!weir__sim.tracing || weir__sim.current == NULL || weir__sim.checking) {
+        return false;
+    }
+    weir__sim.checking = true;
+    return true;
+}
+
+void weir__tell_end(const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    weir__sim_trace_text(text);
+    weir__sim.checking = false;
 }

@@ -1,5 +1,5 @@
 /*
- * scale_main.c - `weir sim scale` as a program of its own, for tests and for tools/scale-check.
+ * simulate/scale_main.c - the weir-sim-scale program: what `weir sim scale` hands over to.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

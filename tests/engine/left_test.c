@@ -1,0 +1,165 @@
+/*
+ * left_test.c - a stop that runs out of time, with every kind of outcome in the books already: what
+ * is left is what is left, and nothing is counted twice (P-3).
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "log_support.h"
+
+/* Numbers below 10 are done at once, even ones well; 10 and more hold the thread. */
+typedef struct mixed {
+    sem_t entered, pass;
+    atomic_uint_least64_t calls;
+} mixed;
+
+static weir_status handle_mixed(void *state, weir_turn *turn, const weir_event *event)
+{
+    mixed *m = state;
+    (void)turn;
+    const number *n = weir_event_as(event, &number_type);
+    atomic_fetch_add(&m->calls, 1);
+    if (n == NULL || n->value >= 10) {
+        (void)sem_post(&m->entered);
+        return test_sem_taken(&m->pass) ? WEIR_OK : WEIR_E_FAILED;
+    }
+    return n->value % 2 == 0 ? WEIR_OK : WEIR_E_USER;
+}
+
+typedef struct scene {
+    weir_engine *engine;
+    weir_processor oldest, newest;
+    mixed m;
+    test_log log;
+} scene;
+
+/* One thread, held inside an event of `oldest`; behind it everything that can become of an event:
+ *   oldest: 2 handled, 1 dead, 1 in hand, 5 posted into 3 places: 2 dropped
+ *   newest: 4 posted into 3 places: 1 dropped */
+static void scene_set(scene *s)
+{
+    assert_int_equal(0, sem_init(&s->m.entered, 0, 0));
+    assert_int_equal(0, sem_init(&s->m.pass, 0, 0));
+    atomic_store(&s->m.calls, 0);
+    test_log_init(&s->log);
+    s->engine = test_engine_create(WEIR_ENGINE(.log = test_log_hook, .log_context = &s->log));
+    s->oldest = test_processor_add(
+        s->engine, WEIR_PROCESSOR(.handler = handle_mixed, .argument = &s->m, .mailbox_max = 3,
+                                  .overflow = WEIR_OVERFLOW_DROP_OLDEST));
+    s->newest = test_processor_add(
+        s->engine, WEIR_PROCESSOR(.handler = handle_mixed, .argument = &s->m, .mailbox_max = 3,
+                                  .overflow = WEIR_OVERFLOW_DROP_NEWEST));
+    test_engine_start(s->engine);
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_int_equal(WEIR_OK, test_post(s->engine, s->oldest, i));
+        TEST_UNTIL(test_processor_counters(s->engine, s->oldest).depth == 0);
+    }
+    assert_int_equal(WEIR_OK, test_post(s->engine, s->oldest, 10));
+    test_sem_wait(&s->m.entered);
+    TEST_UNTIL(test_processor_counters(s->engine, s->oldest).depth == 1);
+    for (uint64_t i = 0; i < 5; i++) {
+        assert_int_equal(WEIR_OK, test_post(s->engine, s->oldest, i));
+    }
+    for (uint64_t i = 0; i < 4; i++) {
+        assert_int_equal(i < 3 ? WEIR_OK : WEIR_DROPPED, test_post(s->engine, s->newest, i));
+    }
+}
+
+static void assert_report(const weir_stop_report *r, uint64_t handled, uint64_t dropped,
+                          uint64_t dead, uint64_t left)
+{
+    assert_int_equal(handled, r->handled);
+    assert_int_equal(dropped, r->dropped);
+    assert_int_equal(dead, r->dead);
+    assert_int_equal(left, r->left);
+    assert_int_equal(handled + dropped + dead + left, r->accepted);
+}
+
+/* One entry says it, with that field and no other. */
+static void assert_said(scene *s, weir_log_level level, const char *component, const char *fields)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < s->log.count && i < TEST_LOG_MAX; i++) {
+        const test_log_line *line = &s->log.lines[i];
+        found += line->level == level && strcmp(line->component, component) == 0 &&
+                 strcmp(line->fields, fields) == 0;
+    }
+    if (found != 1) {
+        for (size_t i = 0; i < s->log.count && i < TEST_LOG_MAX; i++) {
+            fprintf(stderr, "# said: %s %s\n", s->log.lines[i].component, s->log.lines[i].fields);
+        }
+    }
+    assert_int_equal(1, found);
+}
+
+static void an_engines_stop_counts_each_outcome_once(void **state)
+{
+    (void)state;
+    static scene s;
+    scene_set(&s);
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_TIMEOUT, weir_engine_stop(s.engine, 20 * WEIR_MS, &report));
+    assert_report(&report, 2, 3, 1, 7); /* 1 in hand, 3 and 3 waiting */
+    weir_counters c = test_engine_counters(s.engine);
+    assert_int_equal(13, c.accepted);
+    assert_int_equal(7, c.left);
+    assert_int_equal(0, c.depth);
+    assert_int_equal(WEIR_STOPPING, test_post(s.engine, s.newest, 1));
+    assert_int_equal(0, sem_post(&s.m.pass)); /* a handler that returns late changes nothing */
+    weir_stop_report again = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_ALREADY, weir_engine_stop(s.engine, 0, &again));
+    assert_memory_equal(&report, &again, sizeof(report));
+    weir_engine_destroy(s.engine);
+    assert_int_equal(4, atomic_load(&s.m.calls)); /* what is left is never handled */
+    assert_said(&s, WEIR_LOG_ERROR, "engine", "left=7");
+}
+
+static void a_processors_stop_counts_each_outcome_once(void **state)
+{
+    (void)state;
+    static scene s;
+    scene_set(&s);
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_TIMEOUT, weir_processor_stop(s.engine, s.oldest, 20 * WEIR_MS, &report));
+    assert_report(&report, 2, 2, 1, 4);
+    report = (weir_stop_report)WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_TIMEOUT, weir_processor_stop(s.engine, s.newest, 20 * WEIR_MS, &report));
+    assert_report(&report, 0, 1, 0, 3);
+    assert_int_equal(0, sem_post(&s.m.pass));
+    report = (weir_stop_report)WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_OK, weir_engine_stop(s.engine, 0, &report));
+    assert_report(&report, 2, 3, 1, 7);
+    weir_engine_destroy(s.engine);
+    assert_int_equal(4, atomic_load(&s.m.calls));
+    assert_said(&s, WEIR_LOG_WARNING, "processor #0.1", "waiting=3");
+    assert_said(&s, WEIR_LOG_ERROR, "processor #0.1", "left=4");
+    assert_said(&s, WEIR_LOG_WARNING, "processor #1.1", "waiting=3");
+    assert_said(&s, WEIR_LOG_ERROR, "processor #1.1", "left=3");
+}
+
+static void a_processor_of_an_abandoned_engine_shows_what_it_left(void **state)
+{
+    (void)state;
+    static scene s;
+    scene_set(&s);
+    assert_int_equal(WEIR_TIMEOUT, weir_engine_stop(s.engine, 20 * WEIR_MS, NULL));
+    const weir_counters oldest = test_processor_counters(s.engine, s.oldest);
+    assert_int_equal(9, oldest.accepted);
+    assert_int_equal(4, oldest.left);
+    assert_int_equal(0, oldest.depth);
+    const weir_counters newest = test_processor_counters(s.engine, s.newest);
+    assert_int_equal(4, newest.accepted);
+    assert_int_equal(1, newest.dropped_newest);
+    assert_int_equal(3, newest.left);
+    assert_int_equal(0, sem_post(&s.m.pass));
+    weir_engine_destroy(s.engine);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_engines_stop_counts_each_outcome_once),
+        cmocka_unit_test(a_processors_stop_counts_each_outcome_once),
+        cmocka_unit_test(a_processor_of_an_abandoned_engine_shows_what_it_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
