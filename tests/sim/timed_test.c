@@ -52,7 +52,7 @@ static void increase(void *argument)
 static void increase_on_all(void *unused)
 {
     static size_t indexes[THREADS_MAX];
-    int ids[THREADS_MAX];
+    int ids[THREADS_MAX] = { 0 };
     (void)unused;
     memset(lines, 0, sizeof(lines));
     start_at = weir_sim_now() + WEIR_MS;

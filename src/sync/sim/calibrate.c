@@ -356,16 +356,16 @@ static double rounded(double cost)
     return (double)(uint64_t)(cost * 100 + 0.5) / 100;
 }
 
-bool weir__scale_measure(weir__scale_costs *costs)
+bool weir__scale_measure(weir__scale_costs *machine)
 {
     pthread_t thread;
     void *paired = NULL;
     find_clock();
-    if (pthread_create(&thread, NULL, measure, costs) != 0) {
+    if (pthread_create(&thread, NULL, measure, machine) != 0) {
         return false;
     }
     pthread_join(thread, &paired);
-#define ROUND(name, value, about) costs->name = rounded(costs->name);
+#define ROUND(name, value, about) machine->name = rounded(machine->name);
     WEIR__SCALE_COSTS(ROUND)
 #undef ROUND
     return paired != NULL;

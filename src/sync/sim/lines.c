@@ -54,14 +54,14 @@ static bool watching;
 static weir__lines_cause causes[CAUSES_MAX];
 static size_t cause_count;
 
-void weir__lines_reset(const weir__lines_costs *given)
+void weir__lines_reset(const weir__lines_costs *machine)
 {
     if (inside == NULL) {
         inside = mmap(NULL, ARENA_LINES * sizeof(*inside), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         WEIR_ASSERT(inside != MAP_FAILED);
     }
-    costs = *given;
+    costs = *machine;
     epoch++;
     memset(holds, 0, sizeof(holds));
     weir__lines_watch(false);

@@ -43,7 +43,7 @@ typedef struct weir__lines_ask {
 } weir__lines_ask;
 
 /* From now on all lines are nobody's: who touches one first has it at no cost. */
-void weir__lines_reset(const weir__lines_costs *costs);
+void weir__lines_reset(const weir__lines_costs *machine);
 
 /* When the core has the line: `at` if it has it already. */
 weir__ps weir__lines_get(const weir__lines_ask *ask);

@@ -64,9 +64,13 @@ static void place(uint32_t at, uint32_t index)
 
 static void sift_up(uint32_t at, uint32_t index)
 {
-    while (at > 0 && is_before(index, heap[(at - 1) / 2])) {
-        place(at, heap[(at - 1) / 2]);
-        at = (at - 1) / 2;
+    while (at > 0) {
+        const uint32_t parent = (at - 1) / 2;
+        if (!is_before(index, heap[parent])) {
+            break;
+        }
+        place(at, heap[parent]);
+        at = parent;
     }
     place(at, index);
 }
@@ -284,22 +288,22 @@ void weir__scale_access(uintptr_t address, size_t size, bool write)
 
 /* ---- runs ---- */
 
-void weir__scale_defaults(weir__scale_costs *out)
+void weir__scale_defaults(weir__scale_costs *machine)
 {
 #define DEFAULT(name, value, about) .name = (value),
-    *out = (weir__scale_costs){ WEIR__SCALE_COSTS(DEFAULT).read_takes = true };
+    *machine = (weir__scale_costs){ WEIR__SCALE_COSTS(DEFAULT).read_takes = true };
 #undef DEFAULT
 }
 
-weir_status weir__scale_run(const weir__scale_costs *given, void (*body)(void *), void *argument,
+weir_status weir__scale_run(const weir__scale_costs *machine, void (*body)(void *), void *argument,
                             weir_sim_result *result)
 {
-#define TO_PS(name, value, about) .name = (weir__ps)(given->name * PS + 0.5),
+#define TO_PS(name, value, about) .name = (weir__ps)(machine->name * PS + 0.5),
     costs = (cost){ WEIR__SCALE_COSTS(TO_PS) };
 #undef TO_PS
     line_costs = (weir__lines_costs){ .transfer = costs.transfer,
                                       .hold = costs.transfer / HOLD_PART,
-                                      .read_takes = given->read_takes };
+                                      .read_takes = machine->read_takes };
     weir__lines_reset(&line_costs);
     heap_count = 0;
     for (uint32_t i = 0; i < WEIR__SIM_THREADS_MAX; i++) {
@@ -351,7 +355,8 @@ size_t weir__scale_lines(weir__scale_line *out, size_t count)
         weir__sim_site_text(cause->site, site, sizeof(site));
         snprintf(row.site, sizeof(row.site), "%s%s", cause->plain ? "after " : "", site);
         size_t k = 0;
-        while (k < used && (strcmp(all[k].line, row.line) != 0 || strcmp(all[k].site, row.site))) {
+        while (k < used &&
+               (strcmp(all[k].line, row.line) != 0 || strcmp(all[k].site, row.site) != 0)) {
             k++;
         }
         if (k == used && used == sizeof(all) / sizeof(all[0])) {

@@ -42,14 +42,14 @@ typedef struct weir__scale_costs {
 } weir__scale_costs;
 #undef WEIR__SCALE_FIELD
 
-void weir__scale_defaults(weir__scale_costs *costs);
+void weir__scale_defaults(weir__scale_costs *machine);
 
 /* Measures this machine with real threads, for about a second. False: it has one core only, and
  * what needs two is as before. */
-bool weir__scale_measure(weir__scale_costs *costs);
+bool weir__scale_measure(weir__scale_costs *machine);
 
 /* One timed run, as weir_sim_explore. */
-weir_status weir__scale_run(const weir__scale_costs *costs, void (*body)(void *), void *argument,
+weir_status weir__scale_run(const weir__scale_costs *machine, void (*body)(void *), void *argument,
                             weir_sim_result *result);
 
 /* Inside a body: from now on waiting for lines is counted; or no longer. */
