@@ -190,11 +190,11 @@ class Workshop:
 def _starved(pid):
     """Seconds that a thread of it was ready to run and did not: a busy machine, not a hang."""
     longest = 0
-    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        try:
+    try:
+        for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
             longest = max(longest, int(path.read_text().split()[1]))
-        except (OSError, IndexError, ValueError):
-            pass  # the thread has ended meanwhile
+    except (OSError, IndexError, ValueError):
+        pass  # a thread, or all of it, has ended meanwhile
     return longest / 1e9
 
 
