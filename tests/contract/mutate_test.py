@@ -8,7 +8,7 @@ import tempfile
 import tap
 
 sys.path.insert(0, str(tap.ROOT / "tools"))
-from mutation import operators, source, survivors  # noqa: E402  (they live beside the tools)
+from mutation import killed, killers, operators, source, survivors, workshop  # noqa: E402
 
 FRAME = "int f(int a, int b)\n{{\n    {}\n}}\n"
 
@@ -112,7 +112,48 @@ def check_explanations(check):
     check("survivors.txt is well-formed", entries and not errors, "\n".join(errors))
 
 
+def check_slice(check):
+    found = mutants(FRAME.format("return a + b + 1;"))
+    results = {m.id: {"verdict": "killed", "by": "sim/first", "how": "failed"} for m in found}
+    slow, real, alive = (m.id for m in found[:3])
+    results[slow]["how"] = "hung"
+    results[real]["by"] = "engine/post"
+    results[alive]["verdict"] = "survived"
+    results["src/a.c:gone:step:1"] = {"verdict": "killed", "by": "sim/pct", "how": "crashed"}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "killed.txt"
+        killed.write(path, results)
+        dead = killed.read(path)
+    check("who was killed is kept, who survived is not",
+          dead.keys() == results.keys() - {alive}, dead)
+    chosen, gone = killed.in_rotation(dead, found, 100, tap.ROOT)
+    check("a slice is of those that the simulator kills quickly",
+          {m.id for m in chosen} == {m.id for m in found[3:]}, chosen)
+    check("those whose line was edited are told", gone == 1, gone)
+    explained_ones = survivors.read(tap.ROOT / "tests/mutation/survivors.txt")[0].keys()
+    both = explained_ones & killed.read(tap.ROOT / "tests/mutation/killed.txt").keys()
+    check("nobody is killed and explained as a survivor", not both, sorted(both))
+
+
+def check_benches(check):
+    order, = mutants(FRAME.format("weir__fence(seq_cst);"))
+    other, = mutants(FRAME.format("return a < b;"))
+    system = other._replace(path="src/sync/real/word.c")
+    check("a memory order is the simulator's alone",
+          [b for b in killers.BENCHES if killers.takes(b, order)] == ["simulator"])
+    check("anything else is shown to both, the simulator first",
+          [b for b in killers.BENCHES if killers.takes(b, other)] == ["simulator", "real"])
+    check("what asks the system is the real tests' alone",
+          [b for b in killers.BENCHES if killers.takes(b, system)] == ["real"])
+    lists = "a_sources = files(\n  'x/b.c', # ]\n)\n\nc_sources = a_sources + files(\n  'd.c',\n)\n"
+    check("the sources are those of meson.build",
+          [workshop.listed(lists, name) for name in ("a_sources", "c_sources", "e_sources")]
+          == [["x/b.c"], ["d.c"], []])
+
+
 with tap.plan() as plan:
     check_operators(plan)
     check_names(plan)
     check_explanations(plan)
+    check_slice(plan)
+    check_benches(plan)

@@ -196,6 +196,40 @@ static void a_failing_hook_is_said_with_its_component_status_and_sentence(void *
     }
 }
 
+/* With a sentence if the argument is one. */
+static weir_status handle_badly(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)event;
+    const char *why = state;
+    return why != NULL ? weir_turn_fail(turn, WEIR_E_USER - 2, why) : WEIR_E_USER - 2;
+}
+
+static void a_failing_handler_is_said_with_its_processor_status_type_and_sentence(void **state)
+{
+    (void)state;
+    static char why[] = "no such price";
+    char *const whys[] = { why, NULL };
+    for (size_t i = 0; i < 2; i++) {
+        test_log log;
+        weir_engine *engine = create_logging(&log, WEIR_LOG_DEFAULT);
+        const weir_processor to = test_processor_add(
+            engine, WEIR_PROCESSOR(.name = "till", .handler = handle_badly, .argument = whys[i]));
+        assert_int_equal(WEIR_OK, test_post(engine, to, 1));
+        test_engine_start(engine);
+        TEST_UNTIL(test_engine_counters(engine).dead == 1);
+        (void)test_engine_stop(engine);
+        weir_engine_destroy(engine);
+        assert_int_equal(1, log.count);
+        assert_int_equal(WEIR_LOG_WARNING, log.lines[0].level);
+        assert_int_equal(WEIR_E_USER - 2, log.lines[0].status);
+        assert_string_equal("processor till", log.lines[0].component);
+        assert_non_null(strstr(log.lines[0].fields, "type="));
+        const char *reason = strstr(log.lines[0].fields, " reason=");
+        assert_int_equal(whys[i] != NULL, reason != NULL);
+        assert_true(reason == NULL || strcmp(reason, " reason=no such price") == 0);
+    }
+}
+
 /* ---- the default: a line on stderr ---- */
 
 /* Runs `speak` while stderr is a file; returns what was written. */
@@ -307,6 +341,7 @@ int main(void)
         cmocka_unit_test(entries_come_one_at_a_time_and_the_applications_are_never_left_out),
         cmocka_unit_test(what_a_load_repeats_is_said_once_a_second_and_counted),
         cmocka_unit_test(a_failing_hook_is_said_with_its_component_status_and_sentence),
+        cmocka_unit_test(a_failing_handler_is_said_with_its_processor_status_type_and_sentence),
         cmocka_unit_test(the_default_is_one_line_of_logfmt_on_stderr),
         cmocka_unit_test(what_would_break_the_line_is_quoted_and_escaped),
         cmocka_unit_test(an_entry_that_is_too_long_is_still_a_line),

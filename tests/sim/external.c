@@ -56,3 +56,31 @@ SCENARIO(external_and_own, "an external thread and one of the engine's share a d
 {
     play(1);
 }
+
+/* Looks again without being woken: the bell wakes one of two. */
+static void turn_now_and_then(void *unused)
+{
+    (void)unused;
+    while (stage_cues() < 1) {
+        if (weir_thread_run_once(stage.engine, outer, 1) <= 0) {
+            weir_sim_poll(weir_thread_fd(stage.engine, outer), WEIR_MS);
+        }
+    }
+}
+
+SCENARIO(external_two_turners, "two threads of the application turn one of weir's, in turn")
+{
+    stage_open(NULL);
+    outer = weir_thread_add(stage.engine, WEIR_THREAD(.external = true), &stage.error);
+    actor *a = stage_actor(NULL, NULL);
+    stage_start();
+    const int one = weir_sim_thread_start(turn_now_and_then, NULL);
+    const int two = weir_sim_thread_start(turn_now_and_then, NULL);
+    post_two(a);
+    stage_settle();
+    stage_stop(WEIR_FOREVER);
+    stage_cue();
+    weir_sim_thread_join(one);
+    weir_sim_thread_join(two);
+    stage_close();
+}

@@ -325,6 +325,18 @@ uint32_t stage_cues(void)
 
 /* ---- the end ---- */
 
+/* A part is never more than its whole. */
+static bool sums_are_sane(void *unused, const char *name)
+{
+    weir_dispatcher_counters c = WEIR_DISPATCHER_COUNTERS_INIT;
+    (void)unused;
+    weir_dispatcher_counters_get(stage.engine, name, &c);
+    weir_sim_check(c.try_locks_failed <= c.try_locks && c.wakeups_found <= c.wakeups &&
+                       c.backoffs <= c.rounds,
+                   "a dispatcher's counters contradict each other");
+    return true;
+}
+
 void stage_close(void)
 {
     weir_counters counters = WEIR_COUNTERS_INIT;
@@ -333,6 +345,7 @@ void stage_close(void)
     }
     weir_sim_quiet(true);
     weir_engine_counters(stage.engine, &counters);
+    weir_dispatcher_visit(stage.engine, sums_are_sane, NULL);
     weir_engine_destroy(stage.engine);
     expect(history_ends(&counters));
     const size_t lost = weir__sim_memory_live();

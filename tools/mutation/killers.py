@@ -5,8 +5,8 @@ A killer is a test program of tests/meson.build: unit, contract (with the regres
 tests. A mutant on a line is shown only to the tests that run this line: first the one that killed
 last in the same file, then those that are named like the file, then the cheapest. KILLER_SUITES is
 the place where more of them join: a suite whose list of programs stands in tests/meson.build as
-`<suite>_tests` joins by its name. Memory orders that the plain build does not miss are shown to the
-same tests under TSan. (The simulator's scenarios belong behind that, as a bench of their own.)
+`<suite>_tests` joins by its name. Before all of them comes the simulator (simulator.py), which is
+quick and sees races; memory orders are its alone to judge, since x86 and TSan miss most of them.
 """
 import gzip
 import hashlib
@@ -15,12 +15,16 @@ import pathlib
 import subprocess
 from collections import namedtuple
 
-from mutation import workshop
+from mutation import simulator, workshop
 
 KILLER_SUITES = ["unit", "contract", "stress"]
 # gcov sees nothing of a child that was forked and left by _exit or a signal: these may know more
 # lines than they are known for.
 FORKING = ["engine/fork"]
+# Nor of a process that dies by a signal, as those of these tests do: they are asked about what a
+# crash runs, whatever gcov says.
+DYING = ["engine/crash", "engine/crash_chain", "engine/crash_hook", "sync/crash_stack"]
+DIED_IN = ("crash", "backtrace", "trail")
 # Tests that watch the clock for seconds: asked about the files that they are about only. What they
 # would have killed elsewhere counts as a survivor.
 SLOW = {
@@ -34,11 +38,21 @@ HANG_FACTOR, HANG_EXTRA = 6, 4.0  # the limit of a test: times its price, and se
 BASELINE_LIMIT = 120
 
 Killer = namedtuple("Killer", "name suite seconds")
+Bench = namedtuple("Bench", "name shop killers")  # name: one of BENCHES
+BENCHES = ["simulator", "real"]  # in the order in which they are asked
+NOT_SIMULATED = "src/sync/real/"
+
+
+def takes(bench, mutant):
+    """Whether it can judge such a mutant at all."""
+    if bench == "simulator":
+        return not mutant.path.startswith(NOT_SIMULATED)
+    return mutant.operator != "order" or mutant.path.startswith(NOT_SIMULATED)
 
 
 def fingerprint(root, suites):
-    """Of all that decides about baseline and coverage."""
-    digest = hashlib.sha256(" ".join(suites).encode())
+    """Of all that decides about baseline, coverage and verdicts."""
+    digest = hashlib.sha256(" ".join(suites).encode() + repr(simulator.STAGES).encode())
     for folder in workshop.COPIED:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file() and path.suffix in (".c", ".h", ".build"):
@@ -118,20 +132,23 @@ def _read_gcov(folder):
 
 
 class Court:
-    """Shows a mutant to the killers, one after the other. `benches`: [(workshop, {name: Killer})],
-    asked in turn; the second and later ones about memory orders only."""
+    """Shows a mutant to the killers, bench by bench, one after the other."""
 
     def __init__(self, benches, line_map, patience=None):
         self.benches, self.line_map = benches, line_map
-        self.patience = patience  # seconds of tests for one mutant; None: all that run its line
+        self.patience = patience  # seconds of real tests for a mutant; None: all that run its line
         self.last_killer = {}  # {path: name}
 
-    def candidates(self, mutant, killers):
-        last_line = mutant.line + mutant.old.count("\n")
+    def candidates(self, mutant, bench):
+        if bench.name == "simulator":
+            return simulator.stages_for(mutant, bench.killers)
+        killers, last_line = bench.killers, mutant.line + mutant.old.count("\n")
         stem = pathlib.PurePath(mutant.path).stem
         names = [name for name in self.line_map.tests_of(mutant, last_line)
                  if name in killers and stem in SLOW.get(name, (stem,))]
-        if not names:
+        if stem in DIED_IN:
+            names = list({*names, *DYING} & killers.keys())
+        elif not names:
             names = [name for name in FORKING if name in killers]
         first = self.last_killer.get(mutant.path)
         names.sort(key=lambda name: (name != first, stem not in name, killers[name].seconds))
@@ -142,22 +159,27 @@ class Court:
                 chosen.append(name)
         return chosen
 
-    def judge(self, mutant):
-        """(verdict, by, how): uncompilable, killed or survived."""
-        asked = 0
-        for shop, killers in self.benches if mutant.operator == "order" else self.benches[:1]:
-            shop.apply(mutant)
-            if not shop.build(["libweir.so"])[0]:
-                return "uncompilable", "", ""
-            for name in self.candidates(mutant, killers):
+    def judge(self, mutant, passed=()):
+        """(verdict, by, how, benches that it has passed): uncompilable, killed or survived.
+        `passed`: of an earlier run, not asked again."""
+        asked, passed = 0, list(passed)
+        for bench in self.benches:
+            if bench.name in passed or not takes(bench.name, mutant):
+                continue
+            bench.shop.apply(mutant)
+            if not bench.shop.build([bench.shop.library])[0]:
+                return "uncompilable", "", "", passed
+            for name in self.candidates(mutant, bench):
                 asked += 1
-                outcome = self.ask(shop, killers[name])
+                outcome = self.ask(bench.shop, bench.killers[name])
                 if outcome is None:
-                    return "uncompilable", "", ""
+                    return "uncompilable", "", "", passed
                 if outcome.verdict != "passed":
-                    self.last_killer[mutant.path] = name
-                    return "killed", name, outcome.verdict
-        return "survived", "", f"{asked} tests passed"
+                    if bench.name == "real":
+                        self.last_killer[mutant.path] = name
+                    return "killed", name, outcome.verdict, passed
+            passed.append(bench.name)
+        return "survived", "", f"{asked} tests passed", passed
 
     @staticmethod
     def ask(shop, killer):
@@ -167,6 +189,6 @@ class Court:
         limit = killer.seconds * HANG_FACTOR + HANG_EXTRA
         outcome = shop.run(killer.name, limit)
         # What measures time may fail by itself on a busy machine: it has to say so twice.
-        if outcome.verdict == "failed" and killer.suite != "unit":
+        if outcome.verdict == "failed" and killer.suite not in ("unit", "simulator"):
             outcome = shop.run(killer.name, limit)
         return outcome

@@ -3,7 +3,8 @@
 
 The library is one shared object with every symbol visible, so that a changed .c file costs one
 compilation and one link, whatever the number of test programs; ninja finds what a changed header
-costs. A test program is built when it is about to run.
+costs. A test program is built when it is about to run; it is not linked again when the library has
+changed, since it finds the new one by itself.
 """
 import os
 import pathlib
@@ -17,20 +18,17 @@ import time
 from collections import namedtuple
 
 COPIED = ("include", "src", "tests")
-NOT_LIBRARY = ("src/cli/", "src/sync/sim/")  # every other .c file of src/ is: tools/tidy.py says so
 FLAGS = ("-std=gnu11 -O1 -g0 -w -fPIC -pthread -DWEIR_DEBUG -fno-semantic-interposition "
          "-Iinclude -Isrc -Itests")
 STARVED_MAX = 20  # times its limit that a test may take on a machine that is busy otherwise
 MEMORY_MAX = 8 << 30  # of a test's address space: some mutants allocate without end
 
 # A flavour is how everything is compiled: what is added to FLAGS (the last -O counts), what to the
-# link, whether MEMORY_MAX holds (TSan maps terabytes).
-Flavour = namedtuple("Flavour", "compile link bounded")
+# link.
+Flavour = namedtuple("Flavour", "compile link")
 FLAVOURS = {
-    "plain": Flavour("", "", True),
-    "lines": Flavour("-O0 --coverage -fprofile-update=atomic", "--coverage", True),
-    "tsan": Flavour("-fsanitize=thread -fno-omit-frame-pointer -Wno-tsan", "-fsanitize=thread",
-                    False),
+    "plain": Flavour("", ""),
+    "lines": Flavour("-O0 --coverage -fprofile-update=atomic", "--coverage"),
 }
 
 Outcome = namedtuple("Outcome", "verdict seconds text")  # verdict: passed, failed, crashed, hung
@@ -46,13 +44,19 @@ rule so
   rspfile = $out.rsp
   rspfile_content = $in
 rule exe
-  command = {compiler} -pthread {link} $in -Wl,-rpath,{folder} -lcmocka -o $out
+  command = {compiler} -pthread {link} $in libweir.so -Wl,-rpath,{folder} -lcmocka -o $out
 """
 
 
+def compiler():
+    """With ccache if it is there: the workers' first builds are the same."""
+    return ("ccache " if shutil.which("ccache") else "") + os.environ.get("CC", "gcc")
+
+
 def listed(meson_build, name):
-    """The files of one list of a meson.build."""
-    found = re.search(rf"^{name} = \[(.*?)\]", meson_build, re.DOTALL | re.MULTILINE)
+    """The files of one list of a meson.build: of its own, not of a list that it adds."""
+    found = re.search(rf"^{name} = (?:\w+ \+ )?(?:\[|files\()(.*?)^[\])]", meson_build,
+                      re.DOTALL | re.MULTILINE)
     return re.findall(r"'([\w./-]+\.c)'", re.sub(r"#[^\n]*", "", found[1])) if found else []
 
 
@@ -63,6 +67,8 @@ def test_name(source):
 
 class Workshop:
     """One copy, one build; used by one thread."""
+
+    library = "libweir.so"  # what a mutant is built into; the test programs use it
 
     def __init__(self, root, folder, suites, flavour="plain"):
         self.root, self.folder, self.flavour = root, pathlib.Path(folder), FLAVOURS[flavour]
@@ -90,17 +96,16 @@ class Workshop:
 
     def _write_ninja(self):
         tests = (self.folder / "tests/meson.build").read_text()
-        sources = sorted(path.relative_to(self.folder).as_posix()
-                         for path in (self.folder / "src").rglob("*.c"))
-        sources = [name for name in sources if not name.startswith(NOT_LIBRARY)]
+        lists = (self.folder / "src/meson.build").read_text()
+        sources = ["src/" + source for name in ("room_sources", "libweir_sources")
+                   for source in listed(lists, name)]
         text = [NINJA.format(flags=f"{FLAGS} {self.flavour.compile}", link=self.flavour.link,
-                             folder=self.folder.resolve(),
-                             compiler=os.environ.get("CC", "gcc"))]
+                             folder=self.folder.resolve(), compiler=compiler())]
         text.append(f"build libweir.so: so {' '.join(self._object(text, s) for s in sources)}\n")
         programs = {}
         for source in listed(tests, "test_programs"):
             name = pathlib.PurePath(source).stem
-            text.append(f"build {name}: exe {self._object(text, 'tests/' + source)} libweir.so\n")
+            text.append(f"build {name}: exe {self._object(text, 'tests/' + source)} || libweir.so\n")
             programs[name] = name
         beside = " ".join(programs)
         found = {}
@@ -108,18 +113,20 @@ class Workshop:
             for source in listed(tests, suite + "_tests"):
                 program = re.sub(r"\W", "_", source[:-2])
                 built = self._object(text, "tests/" + source)
-                text.append(f"build {program}: exe {built} libweir.so || {beside}\n")
+                text.append(f"build {program}: exe {built} || libweir.so {beside}\n")
                 found[test_name(source)] = (suite, program)
-        new = "".join(text)
+        self._keep_ninja("".join(text))
+        return found
+
+    def _keep_ninja(self, new):
         path = self.folder / "build.ninja"
         if not path.exists() or path.read_text() != new:
             path.write_text(new)
-        return found
 
     @staticmethod
-    def _object(text, source):
+    def _object(text, source, flags=None):
         target = "obj/" + source[:-2] + ".o"
-        text.append(f"build {target}: cc {source}\n")
+        text.append(f"build {target}: cc {source}\n" + (f"  flags = {flags}\n" if flags else ""))
         return target
 
     def build(self, targets, jobs=1):
@@ -143,21 +150,20 @@ class Workshop:
     def run(self, name, limit):
         """One test program, from its start to its first failure."""
         environment = {**os.environ, "WEIR_TEST_FAST": "1", "WEIR_SEED": "1",
-                       "MALLOC_PERTURB_": "165", "TSAN_OPTIONS": "halt_on_error=1"}
+                       "MALLOC_PERTURB_": "165"}
         environment.pop("CMOCKA_MESSAGE_OUTPUT", None)  # its own form reports failures at once
         start = time.monotonic()
-        process = subprocess.Popen([str(self.folder.resolve() / self.tests[name][1])],
-                                   cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   start_new_session=True,
-                                   preexec_fn=_limit if self.flavour.bounded else _no_core)
+        process = subprocess.Popen(self.command(name), cwd=self.folder, env=environment,
+                                   stdin=subprocess.DEVNULL, start_new_session=True,
+                                   preexec_fn=_limit, **self.streams)
         late, over = threading.Event(), threading.Event()
         watch = threading.Thread(target=_watch, args=(process, limit, late, over))
         watch.start()
         said, failed = [], False
-        for line in process.stderr:
+        told = process.stderr or process.stdout
+        for line in told:
             said.append(line.decode(errors="replace"))
-            if b"[   LINE   ]" in line or b"[  FAILED  ]" in line:
+            if line.startswith(self.failure_marks):
                 failed = True
                 _end(process)
                 break
@@ -165,10 +171,17 @@ class Workshop:
         over.set()
         watch.join()
         _end(process)
-        process.stderr.close()
+        told.close()
         verdict = ("failed" if failed else "hung" if late.is_set() else
                    "crashed" if status < 0 else "failed" if status else "passed")
         return Outcome(verdict, time.monotonic() - start, "".join(said[-12:]))
+
+    # Where a program says that a test has failed, and how that line begins.
+    streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    failure_marks = (b"[   LINE   ]", b"[  FAILED  ]")
+
+    def command(self, name):
+        return [str(self.folder.resolve() / self.tests[name][1])]
 
     def remove(self):
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -177,11 +190,11 @@ class Workshop:
 def _starved(pid):
     """Seconds that a thread of it was ready to run and did not: a busy machine, not a hang."""
     longest = 0
-    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
-        try:
+    try:
+        for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"):
             longest = max(longest, int(path.read_text().split()[1]))
-        except (OSError, IndexError, ValueError):
-            pass  # the thread has ended meanwhile
+    except (OSError, IndexError, ValueError):
+        pass  # a thread, or all of it, has ended meanwhile
     return longest / 1e9
 
 
@@ -197,12 +210,8 @@ def _watch(process, limit, late, over):
             return
 
 
-def _no_core():
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
 def _limit():
-    _no_core()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
 
 
