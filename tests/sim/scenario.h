@@ -31,8 +31,8 @@
 #include "weir/sim.h"
 #include "weir/weir.h"
 
-/* SCENARIO(name, "about", .faults = ..., .steps_max = ...) { body }: the last two may be left out. An
- * underscore of the name becomes a hyphen. */
+/* SCENARIO(name, "about", .faults = ..., .steps_max = ...) { body }; the last two may be left out.
+ * An underscore of the name becomes a hyphen. */
 #define SCENARIO(id, ...)                                                                          \
     static void id##_body(void *argument);                                                         \
     static const weir_sim_scenario id##_scenario = { .name = #id,                                  \
