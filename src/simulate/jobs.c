@@ -13,7 +13,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -63,7 +62,7 @@ static bool hire(crew *c, const weir_sim_scenario *scenario, const weir_sim_opti
         job *mine = &c->jobs[i];
         mine->process = fork();
         if (mine->process < 0) {
-            fprintf(stderr, "cannot start process %u: %s\n", i, strerror(errno));
+            perror("cannot start another process");
             mine->process = 0;
             return false;
         }

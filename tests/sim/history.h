@@ -54,16 +54,16 @@ typedef enum history_kind {
 
 /* The send's number; the event carries it. */
 uint32_t history_send_begins(uint32_t sender, uint32_t to, history_kind kind);
-history_verdict history_send_ends(uint32_t send, weir_status status);
+history_verdict history_send_ends(uint32_t number, weir_status status);
 
 /* ---- handlers and hooks ---- */
 
-history_verdict history_handler_begins(uint32_t processor, uint32_t send);
-history_verdict history_handler_ends(uint32_t processor, uint32_t send, weir_status status);
-history_verdict history_init_begins(uint32_t processor);
-history_verdict history_init_ends(uint32_t processor, weir_status status);
-history_verdict history_destroy_begins(uint32_t processor);
-history_verdict history_destroy_ends(uint32_t processor);
+history_verdict history_handler_begins(uint32_t number, uint32_t send_number);
+history_verdict history_handler_ends(uint32_t number, uint32_t send_number, weir_status status);
+history_verdict history_init_begins(uint32_t number);
+history_verdict history_init_ends(uint32_t number, weir_status status);
+history_verdict history_destroy_begins(uint32_t number);
+history_verdict history_destroy_ends(uint32_t number);
 
 /* ---- start and stops ---- */
 
@@ -71,7 +71,7 @@ void history_starts(void);
 /* The stop's number. `waits`: the call returns when the stop is over. */
 uint32_t history_stop_begins(uint32_t scope, bool waits);
 /* `report`: NULL if the form of the call has none. */
-history_verdict history_stop_ends(uint32_t stop, weir_status status,
+history_verdict history_stop_ends(uint32_t number, weir_status status,
                                   const weir_stop_report *report);
 
 /* ---- the end ---- */
@@ -79,6 +79,6 @@ history_verdict history_stop_ends(uint32_t stop, weir_status status,
 /* Accepted, and not yet handled: 0 is rest. For drop-oldest only the newest is waited for. */
 uint32_t history_pending(void);
 /* The engine is stopped and every call has ended: the sums, against the engine's counters. */
-history_verdict history_ends(const weir_counters *engine);
+history_verdict history_ends(const weir_counters *c);
 
 #endif /* WEIR_TESTS_SIM_HISTORY_H */

@@ -13,8 +13,11 @@
 #include "../test_support.h"
 #include "weir/sim.h"
 
+/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): see
+ * above */
 extern const weir_sim_scenario *const __start_weir_scenarios[];
 extern const weir_sim_scenario *const __stop_weir_scenarios[];
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 static const char *const traces[2] = { "replay_test.first", "replay_test.again" };
 

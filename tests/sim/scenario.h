@@ -31,13 +31,13 @@
 #include "weir/sim.h"
 #include "weir/weir.h"
 
-/* SCENARIO(name, "about", .faults = ..., .steps_max = ...) { body }. An underscore of the name
- * becomes a hyphen. */
-#define SCENARIO(id, about_text, ...)                                                              \
+/* SCENARIO(name, "about", .faults = ..., .steps_max = ...) { body }; the last two may be left out.
+ * An underscore of the name becomes a hyphen. */
+#define SCENARIO(id, ...)                                                                          \
     static void id##_body(void *argument);                                                         \
-    static const weir_sim_scenario id##_scenario = {                                               \
-        .name = #id, .about = (about_text), .body = id##_body, __VA_ARGS__                         \
-    };                                                                                             \
+    static const weir_sim_scenario id##_scenario = { .name = #id,                                  \
+                                                     .body = id##_body,                            \
+                                                     .about = __VA_ARGS__ };                       \
     __attribute__((used,                                                                           \
                    section("weir_scenarios"))) static const weir_sim_scenario *const id##_entry =  \
         &id##_scenario;                                                                            \

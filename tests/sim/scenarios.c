@@ -14,8 +14,11 @@
 #define SCENARIOS_MAX 256
 #define NAME_MAX 48
 
+/* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): see
+ * above */
 extern const weir_sim_scenario *const __start_weir_scenarios[];
 extern const weir_sim_scenario *const __stop_weir_scenarios[];
+/* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
 
 static int by_name(const void *a, const void *b)
 {

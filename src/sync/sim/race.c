@@ -17,6 +17,7 @@
 #include "sync/sim/core.h"
 
 #define CELL_BYTES WEIR__SIM_CELL_BYTES
+#define TWO_CELLS (2 * (size_t)CELL_BYTES)
 #define OUTSIDE_CELLS (1u << 16)
 #define FREED UINT32_MAX /* "written" by a thread that nobody has an edge to */
 
@@ -196,7 +197,7 @@ __attribute__((always_inline)) static inline void access_bytes(uintptr_t address
         return;
     }
     const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
-    if (size % CELL_BYTES != 0 || size > 2 * CELL_BYTES || address % CELL_BYTES != 0 ||
+    if (size % CELL_BYTES != 0 || size > TWO_CELLS || address % CELL_BYTES != 0 ||
         offset >= WEIR__SIM_ARENA_BYTES || weir__sim_page_gone[offset >> WEIR__SIM_PAGE_SHIFT]) {
         access_slow(address, size, write);
         return;
@@ -206,7 +207,7 @@ __attribute__((always_inline)) static inline void access_bytes(uintptr_t address
     if (!is_old_news(cell, me, write)) {
         access_cell(cell, address, me, write);
     }
-    if (size == 2 * CELL_BYTES && !is_old_news(cell + 1, me, write)) {
+    if (size == TWO_CELLS && !is_old_news(cell + 1, me, write)) {
         access_cell(cell + 1, address + CELL_BYTES, me, write);
     }
 }
