@@ -152,6 +152,28 @@ state_that_weir_owns_is_made_before_the_first_turn_and_emptied_after_the_last(vo
     assert_int_equal(0, atomic_load(&destroyed_wrong));
 }
 
+static weir_status count_in_own_state(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)turn;
+    (void)event;
+    return state != NULL && ++*(uint64_t *)state == 1 ? WEIR_OK : WEIR_E_USER;
+}
+
+static void a_processor_has_its_state_though_it_has_neither_name_nor_hooks(void **unused)
+{
+    (void)unused;
+    weir_engine *engine = engine_quiet();
+    engine_add_threads(engine, "", 1, WEIR_IDLE_DEFAULT, NULL);
+    engine_start(engine);
+    const weir_processor to = engine_add(
+        engine, WEIR_PROCESSOR(.handler = count_in_own_state, .state_size = sizeof(uint64_t)));
+    assert_int_equal(WEIR_OK, weir_engine_post(engine, to, WEIR_EVENT(mark, .number = 0)));
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_OK, weir_processor_stop(engine, to, 0, &report));
+    assert_int_equal(1, report.handled); /* zeroed, and its own */
+    engine_finish(engine, 1);
+}
+
 /* P-2: several senders, one receiver, each sender in its own order. */
 enum { SENDERS = 4 };
 
@@ -243,6 +265,7 @@ int main(void)
         cmocka_unit_test(plain_state_written_in_one_turn_is_read_in_the_next_on_another_thread),
         cmocka_unit_test(
             state_that_weir_owns_is_made_before_the_first_turn_and_emptied_after_the_last),
+        cmocka_unit_test(a_processor_has_its_state_though_it_has_neither_name_nor_hooks),
         cmocka_unit_test(events_from_one_sender_to_one_receiver_arrive_in_the_order_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
