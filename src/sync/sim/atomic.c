@@ -191,7 +191,9 @@ void weir__sim_fence(weir__sim_order order, const weir__sim_site *site)
     fence(weir__sim.current, order);
 }
 
-static weir__sim_shadow *learn(weir__sim_thread *self, const void *atom, weir__sim_order order)
+/* Inlined: most atoms have no record, and then there is nothing to learn. */
+__attribute__((always_inline)) static inline weir__sim_shadow *
+learn(weir__sim_thread *self, const void *atom, weir__sim_order order)
 {
     weir__sim_shadow *shadow = weir__sim_race_atomic((uintptr_t)atom);
     const atom_record *record = record_of(shadow);

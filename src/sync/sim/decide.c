@@ -216,23 +216,24 @@ static void jump(void)
     weir__sim.now += span;
 }
 
-static void disturb(weir__sim_thread *self)
+/* `chance` is for this decision alone: its bits are used once each. */
+static void disturb(weir__sim_thread *self, uint64_t chance)
 {
     if ((weir__sim.faults & WEIR_SIM_STORE_BUFFERS) != 0) {
         flush_some();
     }
-    if ((weir__sim.faults & WEIR_SIM_STALLS) != 0 && below(128) == 0) {
+    if ((weir__sim.faults & WEIR_SIM_STALLS) != 0 && (chance >> 8 & 127) == 0) {
         const uint64_t span = UINT64_C(16) << below(8);
         note('t', span);
         self->stalled_until = weir__sim.steps + span;
     }
-    if ((weir__sim.faults & WEIR_SIM_TIME_JUMPS) != 0 && below(128) == 0) {
+    if ((weir__sim.faults & WEIR_SIM_TIME_JUMPS) != 0 && (chance >> 16 & 127) == 0) {
         jump();
     }
 }
 
 /* Any other that can run; self if there is none. */
-static weir__sim_thread *any_other(weir__sim_thread *self)
+static weir__sim_thread *any_other(weir__sim_thread *self, uint64_t chance)
 {
     weir__sim_thread *candidates[WEIR__SIM_THREADS_MAX];
     uint32_t count = 0;
@@ -242,7 +243,7 @@ static weir__sim_thread *any_other(weir__sim_thread *self)
             candidates[count++] = thread;
         }
     }
-    return count == 0 ? self : candidates[count == 1 ? 0 : below(count)];
+    return count == 0 ? self : candidates[(chance >> 32) * count >> 32];
 }
 
 static weir__sim_thread *highest(weir__sim_thread *self, bool yielding)
@@ -270,10 +271,11 @@ static weir__sim_thread *highest(weir__sim_thread *self, bool yielding)
 
 static weir__sim_thread *random_switch(weir__sim_thread *self, bool yielding)
 {
-    disturb(self);
-    weir__sim.decide_at = weir__sim.steps + 1 + ((uint32_t)(weir__sim_random() >> 33) & gap_mask);
+    const uint64_t chance = weir__sim_random();
+    disturb(self, chance);
+    weir__sim.decide_at = weir__sim.steps + 1 + (chance & gap_mask);
     weir__sim_thread *next =
-        plan.strategy == WEIR_SIM_PCT ? highest(self, yielding) : any_other(self);
+        plan.strategy == WEIR_SIM_PCT ? highest(self, yielding) : any_other(self, chance);
     if (next != usual_next(self, yielding)) {
         note('s', next->index);
         preemptions += !yielding && weir__sim_can_run(self);

@@ -186,7 +186,7 @@ __attribute__((noinline)) static void access_slow(uintptr_t address, size_t size
 }
 
 /* Inlined with a constant size into what the compiler calls: this is a good part of a run's time.
- * Whole cells of the arena are the usual case. */
+ * What lies in one cell of the arena, or in two whole ones, is the usual case. */
 __attribute__((always_inline)) static inline void access_bytes(uintptr_t address, size_t size,
                                                                bool write)
 {
@@ -196,14 +196,16 @@ __attribute__((always_inline)) static inline void access_bytes(uintptr_t address
         }
         return;
     }
+    const uint32_t skip = (uint32_t)(address % CELL_BYTES);
     const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
-    if (size % CELL_BYTES != 0 || size > TWO_CELLS || address % CELL_BYTES != 0 ||
+    if ((size == TWO_CELLS ? skip != 0 : skip + size > CELL_BYTES) ||
         offset >= WEIR__SIM_ARENA_BYTES || weir__sim_page_gone[offset >> WEIR__SIM_PAGE_SHIFT]) {
         access_slow(address, size, write);
         return;
     }
+    const uint32_t mask = size >= CELL_BYTES ? 15u : ((1u << size) - 1) << skip;
+    const uint32_t me = weir__sim.epoch | mask << 24;
     weir__sim_shadow *cell = &weir__sim_shadows[offset / CELL_BYTES];
-    const uint32_t me = weir__sim.epoch | 15u << 24;
     if (!is_old_news(cell, me, write)) {
         access_cell(cell, address, me, write);
     }
