@@ -11,8 +11,6 @@
  * Stores do not wait for their line: they leave in order behind the thread's back, and a locked
  * operation waits for them. Loads wait, one after the other.
  *
- * The functions are exported for the weir-sim program; they are not part of the contract.
- *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef WEIR_SYNC_SIM_SCALE_H
