@@ -130,7 +130,8 @@ extern char __stop_weir_process_wide[];
 void weir__sim_process_wide_restore(void)
 {
     static char *first; /* as they were before the first run */
-    const size_t size = (size_t)(__stop_weir_process_wide - __start_weir_process_wide);
+    /* By way of integers: the linker has put both around one object. */
+    const size_t size = (uintptr_t)__stop_weir_process_wide - (uintptr_t)__start_weir_process_wide;
     if (first == NULL) {
         first = malloc(size);
         WEIR_ASSERT(first != NULL);

@@ -92,11 +92,12 @@ void *weir__sim_stack_make(char *stack, size_t size, void (*entry)(void))
 
 #include <ucontext.h>
 
-/* The stack pointer that the others deal with is the address of a ucontext at the stack's end; the
- * host's is static. */
+/* What the others take for a stack pointer is the address of a ucontext: on the stack that is left,
+ * where it lives until somebody comes back, or at the end of a new one. */
 void weir__sim_switch(void **save, void *to)
 {
     ucontext_t here;
+    /* cppcheck-suppress autoVariables ; see above */
     *save = &here;
     swapcontext(&here, to);
 }
