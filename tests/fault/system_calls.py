@@ -25,8 +25,6 @@ ROWS = [
     ("clone3", "EAGAIN", range(1, 11), "^$|" + THREADS, "a thread is an error, those begun leave"),
     ("mmap", "ENOMEM", range(1, 11), ANYTHING, "memory or a stack is an error"),
     ("mprotect", "ENOMEM", range(1, 11), ANYTHING, "memory or a stack is an error"),
-    # The first asks where the break is, which no kernel refuses.
-    ("brk", "ENOMEM", [2], ANYTHING, "memory comes from elsewhere"),
     ("membarrier", "ENOSYS", [1], NOTHING, "fences take its place"),
     ("membarrier", "EPERM", [1], NOTHING, "fences take its place"),
     ("membarrier", "ENOSYS", ["1+"], NOTHING, "fences take its place"),
@@ -99,7 +97,7 @@ def check_row(check, call, error, whens, said, meaning):
         why = judge(outcome, said)
         if why:
             wrong.append(f"{call} #{when}, {count} refused: {why}: {outcome}")
-    if hits == 0 and call != "brk":  # the C library may need no more of that
+    if hits == 0:
         wrong.append("nothing was refused: does anybody still call it?")
     which = ", ".join(str(when) for when in whens)
     check(f"{call} with {error} ({which}): {meaning}", not wrong, "\n".join(wrong))
