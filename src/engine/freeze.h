@@ -42,7 +42,8 @@ static inline bool weir__freeze_count(weir__context *context, weir__processor *p
     weir__cell *cell = handled ? &context->tally.handled : &context->tally.dead;
     /* [Q1] pairs with [Q2]: who sees this event done sees that it was attempted. */
     weir__store(cell, weir__load(cell, relaxed) + 1, release);
-    return true;
+    /* If that took long, a stop may be over by now: no handler begins after it. */
+    return weir__likely(weir__load(&context->engine->attention, relaxed) == 0);
 }
 
 /* Owner: one event is thrown away unhandled. */

@@ -44,10 +44,10 @@ def check_shrink(check):
     status, out, _ = run(BROKEN, "crash", "--runs", "1000", "--seed", "5", "--shrink")
     check("--shrink says how many preemptions are needed", "shorter: 0 preemptions" in out, out)
     status, out, _ = run(BROKEN, "lost-update", "--runs", "20000", "--shrink")
-    steps = re.search(r"its last (\d+) of (\d+) steps:", out)
-    check("--shrink shows the end of the trace", status == 1 and steps, out)
-    check("which is what it says", steps and len(out.split("steps:\n")[1].splitlines())
-          == int(steps[1]) + 1, out)
+    check("--shrink shows the end of the trace", status == 1 and
+          re.search(r"(its steps|the last \d+ of its \d+ steps):", out), out)
+    shown = out.split("steps:\n")[-1].splitlines()
+    check("which ends with the last step", len(shown) > 2 and "broken.c" in shown[-1], out)
     again, said, _ = run(None, shell=line(out, "replay"))
     check("the shorter line fails, too", again == 1 and line(said, "why") == line(out, "why"),
           out + said)

@@ -37,6 +37,9 @@ static void post_one(void *to)
 
 SCENARIO(fair_busy, "threads that serve {other, fair} and {fair}; other's handler waits for fair's")
 {
+    if (stage_is_short()) {
+        return; /* it cannot do without one of its threads */
+    }
     stage_open(NULL);
     weir__store(&served, 0, seq_cst);
     weir_thread_add(stage.engine,

@@ -46,6 +46,9 @@ static void look(void *unused)
 SCENARIO(grace, "a slot is given up and taken again while two threads look at it")
 {
     weir_status status = WEIR_OK;
+    if (stage_is_short()) {
+        return; /* it cannot do without a context for each of them */
+    }
     stage_open(NULL);
     weir__registry *registry = &stage.engine->registry;
     handle = weir_processor_add(stage.engine, WEIR_PROCESSOR(.handler = nothing, .batch_max = 1),

@@ -32,6 +32,9 @@ static weir_status wait_for_them(actor *self, weir_turn *turn, const weir_event 
 SCENARIO(quiet_push, "what was handed back to a does not wait for a long handler on b",
          .steps_max = 30000)
 {
+    if (stage_is_short()) {
+        return; /* it cannot do without one of its threads */
+    }
     stage_open(WEIR_ENGINE(.processors_max = 16, .batch_max = 1));
     weir_thread_add(stage.engine,
                     WEIR_THREAD(.dispatchers = WEIR_NAMES("a", "b"), .idle = WEIR_IDLE_PARK),

@@ -70,7 +70,7 @@ with tap.plan() as check:
     status, out, _ = scale(*FIXED, "--dispatchers", "1", "--lines", "3")
     check("--lines names lines and places in the source",
           re.search(r"the line of \S+, (after )?engine/\S+:\d+ ", out), out)
-    bad = ("--dispatchers", "4", "--cores", "8", "--events", "1", "--late-ns", "1000000")
+    bad = ("--dispatchers", "4", "--cores", "8", "--events", "1", "--transfer-ns", "3000")
     check("--strict makes a missed target a failure", scale(*FIXED, *bad, "--strict")[0] == 1)
     check("without it a missed target is told", "MISSED" in scale(*FIXED, *bad)[1])
 
