@@ -20,7 +20,11 @@
 #include "sync/mutex.h"
 #include "weir/base.h"
 
+#ifdef WEIR_SIMULATED
+#define WEIR__CHUNK_SLOTS 64u /* every run makes one anew */
+#else
 #define WEIR__CHUNK_SLOTS 512u /* 64 KiB: what an engine with one processor pays, too */
+#endif
 #define WEIR__CHUNKS_MAX 32769u
 
 struct weir__processor;
