@@ -338,7 +338,8 @@ inline set_phase(to)
 
 inline sum(cell, into)
 {
-    /*@ engine/shutdown.c weir__engine_sums "sums->name += weir__load(&t->name, acquire)" */
+    /*@ engine/shutdown.c weir__sums_done "WEIR__TALLY_DONE(SUM)" */
+    /*@ engine/shutdown.c weir__sums_begun "WEIR__TALLY_BEGUN(SUM)" */
     do
     :: atomic { i < CONTEXTS -> into = into + cell; i++ }
     :: atomic { i == CONTEXTS -> i = 0; break }
@@ -347,12 +348,11 @@ inline sum(cell, into)
 
 inline wait_until_quiet()
 {
-    /*@ engine/shutdown.c done_of "s->handled + s->dead + s->left + s->hooks_done" */
     /*@ engine/shutdown.c wait_for "const uint32_t seen = weir__load(&engine->progress, seq_cst)"
      *  "if (holds(engine))" "weir__wait_until(&engine->progress, seen, deadline)" */
-    /*@ engine/shutdown.c is_quiet "weir__engine_sums(engine, &first)"
-     *  "weir__engine_sums(engine, &second)"
-     *  "return done_of(&first) == second.attempted + second.hooks_due" */
+    /*@ engine/shutdown.c is_quiet "weir__sums_done(engine, &s)"
+     *  "weir__sums_begun(engine, &s)"
+     *  "return done == s.attempted + s.hooks_due" */
     do
     ::
 #ifndef BUG_WORD_READ_LATE

@@ -24,21 +24,24 @@ struct weir__thread;
 struct weir__trail;
 
 /* One row per counter: field, meaning. All are written by the context's thread only. */
-#define WEIR__TALLY_MAP(X)                                                                         \
-    X(attempted) /* posts begun; each ends in exactly one of the following */                      \
+#define WEIR__TALLY_BEGUN(X)                                                                       \
+    X(attempted) /* posts begun; each ends in exactly one of those below */                        \
+    X(hooks_due) /* inits and destroys to run */
+#define WEIR__TALLY_DONE(X)                                                                        \
+    X(handled)                                                                                     \
     X(refused_full)                                                                                \
     X(refused_stopping)                                                                            \
     X(refused_unknown)                                                                             \
     X(refused_other) /* no memory, invalid */                                                      \
     X(dropped_newest)                                                                              \
     X(dropped_oldest)                                                                              \
-    X(handled)                                                                                     \
     X(dead)                                                                                        \
-    X(left)       /* discarded after a stop ran out of time */                                     \
-    X(unhandled)  /* of handled */                                                                 \
-    X(hooks_due)  /* inits and destroys to run ... */                                              \
-    X(hooks_done) /* ... and run */                                                                \
-    X(rooms)      /* room events sent */
+    X(left) /* discarded after a stop ran out of time */                                           \
+    X(hooks_done)
+#define WEIR__TALLY_BESIDE(X)                                                                      \
+    X(unhandled) /* of handled */                                                                  \
+    X(rooms)     /* room events sent */
+#define WEIR__TALLY_MAP(X) WEIR__TALLY_BEGUN(X) WEIR__TALLY_DONE(X) WEIR__TALLY_BESIDE(X)
 
 #define WEIR__TALLY_FIELD(name) weir__cell name;
 typedef struct weir__tally {

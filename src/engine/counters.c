@@ -16,7 +16,7 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     if (!weir__engine_usable(engine)) {
         return WEIR_E_INVALID;
     }
-    weir__engine_sums(engine, &s);
+    weir__sums_all(engine, &s);
     c.refused_full = s.refused_full;
     c.refused_stopping = s.refused_stopping;
     c.refused_unknown = s.refused_unknown;
@@ -28,7 +28,7 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     c.dead = s.dead;
     c.unhandled = s.unhandled;
     c.rooms = s.rooms;
-    /* `attempted` was read among the others: a post between two readings may be missing. */
+    /* `attempted` was read last: it has all that the others have, and perhaps posts since. */
     const uint64_t refused =
         s.refused_full + s.refused_stopping + s.refused_unknown + s.refused_other;
     c.accepted = s.attempted > refused ? s.attempted - refused : 0;

@@ -96,14 +96,18 @@ static inline weir__phase weir__engine_phase(const weir_engine *engine)
     return (weir__phase)weir__load((weir__atomic_u32 *)(uintptr_t)&engine->phase, acquire);
 }
 
-/* Sums over all contexts. `done` is everything a post can end in; read before `attempted`, equality
- * proves that nothing was in flight at a moment between (engine/shutdown.c). */
+/* Sums over all contexts. What is done is everything that a post or a hook can end in: read before
+ * what was begun, equality proves that nothing was in flight at a moment between. */
 typedef struct weir__sums {
 #define WEIR__SUMS_FIELD(name) uint64_t name;
     WEIR__TALLY_MAP(WEIR__SUMS_FIELD)
 #undef WEIR__SUMS_FIELD
 } weir__sums;
-void weir__engine_sums(weir_engine *engine, weir__sums *sums);
+/* Those of WEIR__TALLY_DONE; those of WEIR__TALLY_BEGUN; each leaves the rest as it is. */
+void weir__sums_done(weir_engine *engine, weir__sums *sums);
+void weir__sums_begun(weir_engine *engine, weir__sums *sums);
+/* All of them, what is done first. */
+void weir__sums_all(weir_engine *engine, weir__sums *sums);
 
 /* Threads, dispatchers. Called with registry.lock held. */
 weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name);

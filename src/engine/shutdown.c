@@ -46,43 +46,64 @@ void weir__engine_progress_if_stopping(weir_engine *engine)
     }
 }
 
-void weir__engine_sums(weir_engine *engine, weir__sums *sums)
+static weir__context *first_context(weir_engine *engine)
 {
-    const bool frozen = weir__load(&engine->frozen, acquire) == 2;
-    memset(sums, 0, sizeof(*sums));
-    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
-         c = weir__load(&c->next, acquire)) {
-        weir__tally *t = &c->tally;
-        const uint64_t handled = sums->handled;
-        const uint64_t dead = sums->dead;
-        const uint64_t left = sums->left;
-        /* [Q2] pairs with [Q1]. */
-#define SUM(name) sums->name += weir__load(&t->name, acquire);
-        WEIR__TALLY_MAP(SUM)
-#undef SUM
-        if (frozen) {
-            sums->handled = handled + weir__load(&c->frozen_handled, relaxed);
-            sums->dead = dead + weir__load(&c->frozen_dead, relaxed);
-            sums->left = left + weir__load(&c->frozen_left, relaxed);
-        }
-    }
-    weir__signals_sum(engine, sums);
+    return weir__load(&engine->contexts, acquire);
 }
 
-static uint64_t done_of(const weir__sums *s)
+static weir__context *next_context(weir__context *context)
 {
-    return s->refused_full + s->refused_stopping + s->refused_unknown + s->refused_other +
-           s->dropped_newest + s->dropped_oldest + s->handled + s->dead + s->left + s->hooks_done;
+    return weir__load(&context->next, acquire);
 }
+
+/* [Q2] pairs with [Q1]. */
+#define SUM(name) sums->name += weir__load(&c->tally.name, acquire);
+
+void weir__sums_done(weir_engine *engine, weir__sums *sums)
+{
+    const bool frozen = weir__load(&engine->frozen, acquire) == 2;
+    for (weir__context *c = first_context(engine); c != NULL; c = next_context(c)) {
+        const weir__sums before = *sums;
+        WEIR__TALLY_DONE(SUM)
+        if (frozen) {
+            sums->handled = before.handled + weir__load(&c->frozen_handled, relaxed);
+            sums->dead = before.dead + weir__load(&c->frozen_dead, relaxed);
+            sums->left = before.left + weir__load(&c->frozen_left, relaxed);
+        }
+    }
+    weir__signals_sum_done(engine, sums);
+}
+
+void weir__sums_begun(weir_engine *engine, weir__sums *sums)
+{
+    for (weir__context *c = first_context(engine); c != NULL; c = next_context(c)) {
+        WEIR__TALLY_BEGUN(SUM)
+    }
+    weir__signals_sum_begun(engine, sums);
+}
+
+void weir__sums_all(weir_engine *engine, weir__sums *sums)
+{
+    memset(sums, 0, sizeof(*sums));
+    weir__sums_done(engine, sums);
+    weir__sums_begun(engine, sums);
+    for (weir__context *c = first_context(engine); c != NULL; c = next_context(c)) {
+        WEIR__TALLY_BESIDE(SUM)
+    }
+}
+#undef SUM
 
 static bool is_quiet(weir_engine *engine)
 {
-    weir__sums first;
-    weir__sums second;
-    weir__engine_sums(engine, &first);
+    weir__sums s = { 0 };
+    weir__sums_done(engine, &s);
     weir__fence(seq_cst);
-    weir__engine_sums(engine, &second);
-    return done_of(&first) == second.attempted + second.hooks_due;
+    weir__sums_begun(engine, &s);
+    uint64_t done = 0;
+#define ADD(name) done += s.name;
+    WEIR__TALLY_DONE(ADD)
+#undef ADD
+    return done == s.attempted + s.hooks_due;
 }
 
 /* Until `holds` or the deadline; woken by every thread that runs out of work. */
@@ -281,7 +302,7 @@ static uint64_t freeze_and_count(weir_engine *engine)
 static void write_report(weir_engine *engine, uint64_t waiting)
 {
     weir__sums s;
-    weir__engine_sums(engine, &s);
+    weir__sums_all(engine, &s);
     weir_stop_report *report = &engine->stop_report;
     report->struct_size = sizeof(*report);
     report->handled = s.handled;

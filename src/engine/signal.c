@@ -90,13 +90,21 @@ bool weir__signals_quiet(weir_engine *engine)
     return true;
 }
 
-void weir__signals_sum(weir_engine *engine, weir__sums *sums)
+void weir__signals_sum_done(weir_engine *engine, weir__sums *sums)
 {
     weir__mutex_lock(&engine->registry.lock);
     for (weir__signal_ring *r = engine->signals; r != NULL; r = r->next) {
         sums->refused_full += weir__load(&r->full, acquire);
         sums->refused_stopping += weir__load(&r->stopping, acquire);
         sums->refused_unknown += weir__load(&r->unknown, acquire);
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+}
+
+void weir__signals_sum_begun(weir_engine *engine, weir__sums *sums)
+{
+    weir__mutex_lock(&engine->registry.lock);
+    for (weir__signal_ring *r = engine->signals; r != NULL; r = r->next) {
         sums->attempted += weir__load(&r->attempted, acquire);
     }
     weir__mutex_unlock(&engine->registry.lock);

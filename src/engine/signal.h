@@ -14,8 +14,9 @@ void weir__signal_give_back(weir__envelope *envelope);
 /* True if no signal handler is in the middle of a post. registry.lock held. */
 bool weir__signals_quiet(weir_engine *engine);
 
-/* Adds what rings attempted and were refused. */
-void weir__signals_sum(weir_engine *engine, weir__sums *sums);
+/* Adds what rings were refused; what they attempted. */
+void weir__signals_sum_done(weir_engine *engine, weir__sums *sums);
+void weir__signals_sum_begun(weir_engine *engine, weir__sums *sums);
 
 /* No thread runs, and no signal handler may any more. */
 void weir__signals_close(weir_engine *engine);
