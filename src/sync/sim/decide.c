@@ -269,8 +269,20 @@ static weir__sim_thread *highest(weir__sim_thread *self, bool yielding)
     return best != NULL ? best : self;
 }
 
+/* Nobody to switch to, and nobody who could see a store: until a thread is made, which asks. Leaps
+ * of the clock concern a lonely thread, too. */
+static bool is_alone(const weir__sim_thread *self)
+{
+    return weir__sim.alive == 1 && weir__sim_can_run(self) &&
+           (weir__sim.faults & WEIR_SIM_TIME_JUMPS) == 0;
+}
+
 static weir__sim_thread *random_switch(weir__sim_thread *self, bool yielding)
 {
+    if (is_alone(self)) {
+        weir__sim.decide_at = UINT64_MAX;
+        return self;
+    }
     const uint64_t chance = weir__sim_random();
     disturb(self, chance);
     weir__sim.decide_at = weir__sim.steps + 1 + (chance & gap_mask);

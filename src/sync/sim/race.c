@@ -185,32 +185,51 @@ __attribute__((noinline)) static void access_slow(uintptr_t address, size_t size
     }
 }
 
+__attribute__((noinline)) static void access_two_cells(weir__sim_shadow *cell, uintptr_t address,
+                                                       uint32_t me, bool write)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!is_old_news(cell + i, me, write)) {
+            access_cell(cell + i, address + (uintptr_t)i * CELL_BYTES, me, write);
+        }
+    }
+}
+
+__attribute__((noinline)) static void unwatched(uintptr_t address, size_t size, bool write)
+{
+    if (weir__sim.timed) {
+        weir__scale_access(address, size, write);
+    }
+}
+
 /* Inlined with a constant size into what the compiler calls: this is a good part of a run's time.
- * What lies in one cell of the arena, or in two whole ones, is the usual case. */
+ * What lies in one cell of the arena, or in two whole ones, is the usual case. Every call in here
+ * is the last thing that it does, so that the usual case saves no registers. */
 __attribute__((always_inline)) static inline void access_bytes(uintptr_t address, size_t size,
                                                                bool write)
 {
-    if (on_a_stack(address) || !weir__sim.watching) {
-        if (weir__unlikely(weir__sim.timed)) {
-            weir__scale_access(address, size, write);
-        }
+    if (!weir__sim.watching) {
+        unwatched(address, size, write);
         return;
     }
     const uint32_t skip = (uint32_t)(address % CELL_BYTES);
     const uintptr_t offset = address - (uintptr_t)weir__sim_arena;
     if ((size == TWO_CELLS ? skip != 0 : skip + size > CELL_BYTES) ||
         offset >= WEIR__SIM_ARENA_BYTES || weir__sim_page_gone[offset >> WEIR__SIM_PAGE_SHIFT]) {
-        access_slow(address, size, write);
+        if (!on_a_stack(address)) {
+            access_slow(address, size, write);
+        }
         return;
     }
     const uint32_t mask = size >= CELL_BYTES ? 15u : ((1u << size) - 1) << skip;
     const uint32_t me = weir__sim.epoch | mask << 24;
     weir__sim_shadow *cell = &weir__sim_shadows[offset / CELL_BYTES];
-    if (!is_old_news(cell, me, write)) {
+    if (size == TWO_CELLS) {
+        if (!is_old_news(cell, me, write) || !is_old_news(cell + 1, me, write)) {
+            access_two_cells(cell, address, me, write);
+        }
+    } else if (!is_old_news(cell, me, write)) {
         access_cell(cell, address, me, write);
-    }
-    if (size == TWO_CELLS && !is_old_news(cell + 1, me, write)) {
-        access_cell(cell + 1, address + CELL_BYTES, me, write);
     }
 }
 

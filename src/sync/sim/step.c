@@ -243,7 +243,7 @@ void weir__sim_wake(const void *word, uint32_t count)
     }
 }
 
-static void thread_over(weir__sim_thread *self)
+_Noreturn static void thread_over(weir__sim_thread *self)
 {
     weir__sim_flush(self);
     self->state = WEIR__SIM_OVER;
@@ -260,13 +260,14 @@ static void thread_over(weir__sim_thread *self)
         end_run();
     }
     let_others_run(true);
+    WEIR_ASSERT(!"a thread that is over goes on");
+    __builtin_unreachable();
 }
 
 void weir__sim_thread_exit(void)
 {
     weir__sim_thread_ends(weir__sim.current);
     thread_over(weir__sim.current);
-    __builtin_unreachable();
 }
 
 static void entry(void)
