@@ -231,6 +231,45 @@ static void memory_that_the_compiler_does_not_report_can_be_reported_by_hand(voi
     finds("data race", WEIR_SIM(.runs = 1), race_by_hand);
 }
 
+static char large[4096], other[4096];
+
+static void clear_large(void *unused)
+{
+    (void)unused;
+    memset(large, 0, sizeof(large));
+}
+
+static void copy_large(void *unused)
+{
+    (void)unused;
+    memcpy(other, large, sizeof(other));
+}
+
+static void move_large(void *unused)
+{
+    (void)unused;
+    memmove(other + 1, other, sizeof(other) - 1);
+}
+
+static void race_of_clear_and_copy(void *unused)
+{
+    (void)unused;
+    both(clear_large, copy_large);
+}
+
+static void race_of_copy_and_move(void *unused)
+{
+    (void)unused;
+    both(copy_large, move_large);
+}
+
+static void what_is_left_to_libc_is_watched_too(void **state)
+{
+    (void)state;
+    finds("data race", WEIR_SIM(.runs = 1), race_of_clear_and_copy);
+    finds("data race", WEIR_SIM(.runs = 1), race_of_copy_and_move);
+}
+
 static void two_writers_of_a_cell(void *unused)
 {
     static weir__cell cell;
@@ -392,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_data_race_is_found_in_the_first_order_that_is_tried),
         cmocka_unit_test(what_a_mutex_guards_is_no_race),
         cmocka_unit_test(memory_that_the_compiler_does_not_report_can_be_reported_by_hand),
+        cmocka_unit_test(what_is_left_to_libc_is_watched_too),
         cmocka_unit_test(a_counter_with_two_writers_is_found),
         cmocka_unit_test(a_use_after_free_is_found),
         cmocka_unit_test(a_double_free_and_a_wrong_size_are_found),

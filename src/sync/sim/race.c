@@ -235,7 +235,9 @@ __attribute__((always_inline)) static inline void access_bytes(uintptr_t address
 
 void weir__sim_access(uintptr_t address, size_t size, bool write)
 {
-    access_bytes(address, size, write);
+    if (size > 0) {
+        access_bytes(address, size, write);
+    }
 }
 
 weir__sim_shadow *weir__sim_race_atomic_slow(uintptr_t address)
@@ -307,6 +309,31 @@ void __tsan_func_exit(void)
 {
 }
 /* NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp) */
+
+/* ---- what the engine's rooms call in place of libc's (meson.build renames them) ---- */
+
+void *weir__sim_memset(void *to, int value, size_t size);
+void *weir__sim_memset(void *to, int value, size_t size)
+{
+    weir__sim_access((uintptr_t)to, size, true);
+    return memset(to, value, size);
+}
+
+void *weir__sim_memcpy(void *restrict to, const void *restrict from, size_t size);
+void *weir__sim_memcpy(void *restrict to, const void *restrict from, size_t size)
+{
+    weir__sim_access((uintptr_t)from, size, false);
+    weir__sim_access((uintptr_t)to, size, true);
+    return memcpy(to, from, size);
+}
+
+void *weir__sim_memmove(void *to, const void *from, size_t size);
+void *weir__sim_memmove(void *to, const void *from, size_t size)
+{
+    weir__sim_access((uintptr_t)from, size, false);
+    weir__sim_access((uintptr_t)to, size, true);
+    return memmove(to, from, size);
+}
 
 void weir_sim_reads(const void *memory, size_t size)
 {
