@@ -47,8 +47,9 @@ typedef enum weir_sim_strategy {
 #define WEIR_SIM_STALLS 8u        /* threads are stuck for a while */
 #define WEIR_SIM_TIME_JUMPS 16u   /* the clock leaps: timeouts end while others still run */
 #define WEIR_SIM_ALLOCATIONS 32u  /* memory runs out now and then */
+#define WEIR_SIM_NO_FAULTS 64u    /* none of these */
+#define WEIR_SIM_STALE_READS 128u /* with races: loads see old values, as on arm64 */
 #define WEIR_SIM_DEFAULT_FAULTS 15u
-#define WEIR_SIM_NO_FAULTS 64u /* none of the above */
 
 typedef struct weir_sim_options {
     size_t struct_size;

@@ -28,6 +28,7 @@ static const struct {
     { "stalls", WEIR_SIM_STALLS },
     { "time-jumps", WEIR_SIM_TIME_JUMPS },
     { "allocations", WEIR_SIM_ALLOCATIONS },
+    { "stale-reads", WEIR_SIM_STALE_READS },
     { "none", WEIR_SIM_NO_FAULTS },
 };
 #define FAULT_COUNT (sizeof(fault_names) / sizeof(fault_names[0]))
@@ -99,7 +100,7 @@ static uint32_t fault_of(const char *name, size_t length)
 static bool read_faults(const char *text, weir__simulate_options *o)
 {
     uint32_t faults = 0;
-    if (!read_small(text, 1, 2 * WEIR_SIM_NO_FAULTS - 1, &faults)) {
+    if (!read_small(text, 1, 2 * WEIR_SIM_STALE_READS - 1, &faults)) {
         for (const char *at = text; faults == 0 || *at != '\0';) {
             const size_t length = strcspn(at, ",");
             const uint32_t bit = fault_of(at, length);
@@ -196,9 +197,10 @@ static const struct option {
       "a number from 1 to 16", read_depth },
     { "--faults", "LIST",
       "in place of the scenario's own: store-buffers, races,\n"
-      "spurious, stalls, time-jumps, allocations; none",
-      "store-buffers,races,spurious,stalls,time-jumps,allocations (some of them), none, or their "
-      "sum as a number",
+      "spurious, stalls, time-jumps, allocations,\n"
+      "stale-reads; none",
+      "store-buffers,races,spurious,stalls,time-jumps,allocations,stale-reads (some of them), "
+      "none, or their sum as a number",
       read_faults },
     { "--schedule", "TEXT", "these decisions and nothing else: a replay", "a schedule",
       read_schedule },

@@ -109,7 +109,7 @@ REFUSED = [
     (["--faults", "races,"], "is not"),
     (["--faults", "none,races"], "is not"),
     (["--faults", "0"], "is not"),
-    (["--faults", "128"], "is not"),
+    (["--faults", "256"], "is not"),
     (["--schedule", "0.1s1"], "name it"),
     (["well", "--schedule", "nonsense"], "not a schedule"),
     (["well", "--schedule", "", "--runs", "2"], "is one run"),

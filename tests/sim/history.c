@@ -18,10 +18,11 @@ processor processors[HISTORY_PROCESSORS_MAX];
 stop stops[HISTORY_STOPS_MAX];
 history_run run;
 
-void history_reset(bool memory_may_run_out)
+void history_reset(bool memory_may_run_out, bool memory_is_weak)
 {
     memset(&run, 0, sizeof(run));
     run.memory_may_run_out = memory_may_run_out;
+    run.memory_is_weak = memory_is_weak;
 }
 
 history_verdict broken(const char *format, ...)
@@ -116,7 +117,9 @@ static history_verdict check_refusal(uint32_t number, const send *s, const proce
     default:
         return broken("P-6: send %u: %s is no answer to it", number, weir_status_name(s->status));
     }
-    if (s->kind == HISTORY_POST && places_at_most(s) < p->rules.mailbox_max) {
+    /* Weak memory: who asks may see the mailbox as it was a moment ago. */
+    if (s->kind == HISTORY_POST && !run.memory_is_weak &&
+        places_at_most(s) < p->rules.mailbox_max) {
         return broken("P-6: send %u: no room, with at most %u of %u places taken", number,
                       places_at_most(s), p->rules.mailbox_max);
     }

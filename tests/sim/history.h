@@ -30,7 +30,7 @@
 
 typedef const char *history_verdict;
 
-void history_reset(bool memory_may_run_out);
+void history_reset(bool memory_may_run_out, bool memory_is_weak);
 
 /* ---- processors ---- */
 

@@ -46,7 +46,7 @@ typedef struct history_run {
     uint64_t clock; /* counts facts */
     uint32_t sends, processors, stops;
     uint32_t unhandled; /* accepted for certain, not done */
-    bool memory_may_run_out, started;
+    bool memory_may_run_out, memory_is_weak, started;
     uint64_t stop_begun, stop_over; /* of the engine; 0: never */
     uint64_t outside_closed;        /* somebody outside was told so, or may rely on it */
     char text[256];

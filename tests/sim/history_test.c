@@ -17,7 +17,7 @@ static void begin(void)
     const history_rules rules = { .mailbox_max = 2,
                                   .overflow = WEIR_OVERFLOW_FAIL,
                                   .parent = HISTORY_NO_PARENT };
-    history_reset(false);
+    history_reset(false, false);
     assert_int_equal(A, history_processor(&rules));
     assert_int_equal(B, history_processor(&rules));
     history_starts();

@@ -12,6 +12,9 @@ static WEIR__ATOMIC(actor *) added;
 static void post_when_added(void *unused)
 {
     (void)unused;
+    if (stage_is_weak()) {
+        return; /* then hearsay is not enough: it may be unknown for a moment */
+    }
     while (weir__load(&added, relaxed) == NULL) {
         weir_sim_sleep(100);
     }

@@ -43,7 +43,7 @@ void stage_open(const weir_engine_options *options)
 {
     weir_engine_options o = WEIR_ENGINE_OPTIONS_INIT;
     weir_sim_quiet(true);
-    history_reset(stage_is_short());
+    history_reset(stage_is_short(), stage_is_weak());
     actor_count = 0;
     stopped = false;
     settling = false;
@@ -163,6 +163,11 @@ actor *stage_actor(const weir_processor_options *options, actor_part *part)
 bool stage_is_short(void)
 {
     return (weir__sim.faults & WEIR_SIM_ALLOCATIONS) != 0;
+}
+
+bool stage_is_weak(void)
+{
+    return (weir__sim.faults & WEIR_SIM_STALE_READS) != 0;
 }
 
 void stage_start(void)

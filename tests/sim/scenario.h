@@ -83,6 +83,8 @@ void actor_destroy(void *state, weir_status reason);
 void stage_start(void);
 /* Memory may run out in this run: calls may answer so, and then nothing has happened. */
 bool stage_is_short(void);
+/* Threads may see old values in this run: without an edge nobody has to know. */
+bool stage_is_weak(void);
 
 /* ---- the play; by the body, and by threads of weir_sim_thread_start ----
  *

@@ -9,18 +9,22 @@ import subprocess
 
 from mutation import workshop
 
-ROOM = ("-DWEIR_SIMULATED -fsanitize=thread --param=tsan-instrument-func-entry-exit=0")
+ROOM = ("-DWEIR_SIMULATED -fsanitize=thread --param=tsan-instrument-func-entry-exit=0"
+        " -Dmemset=weir__sim_memset -Dmemcpy=weir__sim_memcpy -Dmemmove=weir__sim_memmove")
 CORE = "-DWEIR_SIMULATED"
 PROGRAM = ("scenarios.c", "scenario.c", "history.c", "history_sums.c")
-# The cheap ones first. The last two are for memory orders, which nobody else can judge.
+WEAK = "store-buffers,races,spurious,stalls,stale-reads"
+# The cheap ones first. The last three are for memory orders, which nobody else can judge.
 STAGES = {
     "sim/first": ("--runs", "20"),
     "sim/random": ("--runs", "100", "--seed", "1000"),
     "sim/pct": ("--runs", "60", "--strategy", "pct"),
+    "sim/weak": ("--runs", "100", "--seed", "2000", "--faults", WEAK),
     "sim/random-long": ("--runs", "400", "--seed", "10000"),
+    "sim/weak-long": ("--runs", "1000", "--seed", "20000", "--faults", WEAK),
     "sim/pct-long": ("--runs", "400", "--strategy", "pct", "--seed", "10000"),
 }
-FOR_ORDERS = ("sim/random-long", "sim/pct-long")
+FOR_ORDERS = ("sim/random-long", "sim/weak-long", "sim/pct-long")
 
 NINJA = """\
 flags = {flags}

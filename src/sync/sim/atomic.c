@@ -16,7 +16,7 @@
 
 #include "sync/sim/core.h"
 
-#define ATOMS_MAX (1u << 15)
+#define ATOMS_MAX WEIR__SIM_ATOMS_MAX
 
 /* What is known of an atom besides its value. Its shadow has the number of its record. */
 typedef struct atom_record {
@@ -105,19 +105,22 @@ static void poke(void *atom, uint32_t size, uint64_t value)
     }
 }
 
-/* A store begins a new release sequence: what was released before is no longer to be had. NULL: it
- * releases nothing. */
-static void publish(void *atom, uint32_t size, uint64_t value, const weir__sim_clock *released)
+/* A store begins a new release sequence: what was released before is no longer to be had. */
+static void publish(void *atom, uint32_t size, const weir__sim_store_note *note)
 {
     static const weir__sim_clock nothing;
-    poke(atom, size, value);
     if (weir__sim_racing()) {
         weir__sim_shadow *shadow = weir__sim_shadow_of((uintptr_t)atom);
-        atom_record *record = released == NULL ? record_of(shadow) : make_record(shadow);
+        const bool wanted = note->released != NULL || weir__sim.stale;
+        atom_record *record = wanted ? make_record(shadow) : record_of(shadow);
         if (record != NULL) {
-            record->released = released != NULL ? *released : nothing;
+            record->released = note->released != NULL ? *note->released : nothing;
+            if (weir__sim.stale) {
+                weir__sim_stale_store(shadow->atom, weir__sim_peek(atom, size), note);
+            }
         }
     }
+    poke(atom, size, note->value);
 }
 
 void weir__sim_flush_one(weir__sim_thread *thread)
@@ -128,7 +131,11 @@ void weir__sim_flush_one(weir__sim_thread *thread)
     if (weir__sim.tracing) {
         weir__sim_trace("visible", NULL, oldest->atom, oldest->value);
     }
-    publish(oldest->atom, oldest->size, oldest->value, oldest->releases ? &oldest->released : NULL);
+    publish(oldest->atom, oldest->size,
+            &(weir__sim_store_note){ .value = oldest->value,
+                                     .writer = thread->index,
+                                     .epoch = oldest->epoch,
+                                     .released = oldest->releases ? &oldest->released : NULL });
 }
 
 void weir__sim_flush_all(weir__sim_thread *thread)
@@ -162,6 +169,9 @@ static void fence(weir__sim_thread *thread, weir__sim_order order)
     if (acquires(order)) {
         join(&thread->clock, &thread->acquirable);
     }
+    if (order == weir__sim_seq_cst && weir__sim.stale) {
+        weir__sim_stale_fence(thread);
+    }
     if (releases(order)) {
         thread->released = thread->clock;
         thread->fenced = true;
@@ -169,13 +179,16 @@ static void fence(weir__sim_thread *thread, weir__sim_order order)
     }
 }
 
+/* The caller's own is before and after those of the others. */
 void weir__sim_fence_all(void)
 {
+    fence(weir__sim.current, weir__sim_seq_cst);
     for (uint32_t i = 0; i < weir__sim.thread_count; i++) {
         if (weir__sim.threads[i].state != WEIR__SIM_FREE) {
             fence(&weir__sim.threads[i], weir__sim_seq_cst);
         }
     }
+    fence(weir__sim.current, weir__sim_seq_cst);
 }
 
 void weir__sim_fence(weir__sim_order order, const weir__sim_site *site)
@@ -201,6 +214,22 @@ learn(weir__sim_thread *self, const void *atom, weir__sim_order order)
         join(acquires(order) ? &self->clock : &self->acquirable, &record->released);
     }
     return shadow;
+}
+
+/* The same, of a value that may be an older one. */
+static uint64_t learn_stale(weir__sim_thread *self, const void *atom, uint64_t newest,
+                            weir__sim_order order)
+{
+    const weir__sim_shadow *shadow = weir__sim_race_atomic((uintptr_t)atom);
+    const atom_record *record = record_of(shadow);
+    if (record == NULL) {
+        return newest;
+    }
+    const weir__sim_clock *released = &record->released;
+    const uint64_t value =
+        weir__sim_stale_load(shadow->atom, self, newest, order == weir__sim_seq_cst, &released);
+    join(acquires(order) ? &self->clock : &self->acquirable, released);
+    return value;
 }
 
 /* Own stores that others do not see yet. */
@@ -229,7 +258,8 @@ uint64_t weir__sim_load(const void *atom, uint32_t size, weir__sim_order order,
     if (mine != NULL) {
         value = mine->value;
     } else if (weir__sim_racing()) {
-        learn(self, atom, order);
+        value = weir__unlikely(weir__sim.stale) ? learn_stale(self, atom, value, order)
+                                                : (learn(self, atom, order), value);
     }
     if (weir__sim.tracing) {
         weir__sim_trace("load", site, atom, value);
@@ -241,6 +271,11 @@ uint64_t weir__sim_load(const void *atom, uint32_t size, weir__sim_order order,
 static const weir__sim_clock *handed_over(const weir__sim_thread *self, weir__sim_order order)
 {
     return releases(order) ? &self->clock : self->fenced ? &self->released : NULL;
+}
+
+static uint32_t epoch_of(const weir__sim_thread *self)
+{
+    return self->clocked ? self->clock.at[self->index] : 0;
 }
 
 static void put(weir__sim_thread *self, void *atom, uint32_t size, uint64_t value,
@@ -256,13 +291,19 @@ static void put(weir__sim_thread *self, void *atom, uint32_t size, uint64_t valu
         newest->atom = atom;
         newest->value = value;
         newest->size = size;
+        newest->epoch = epoch_of(self);
         newest->releases = released != NULL;
         if (released != NULL) {
             newest->released = *released;
         }
     } else {
         weir__sim_flush(self);
-        publish(atom, size, value, released);
+        publish(atom, size,
+                &(weir__sim_store_note){ .value = value,
+                                         .writer = self->index,
+                                         .epoch = epoch_of(self),
+                                         .strong = order == weir__sim_seq_cst,
+                                         .released = released });
     }
     if (releases(order)) {
         tick(self);
@@ -342,14 +383,23 @@ static void modify_end(void *atom, uint32_t size, uint64_t value, weir__sim_orde
                        weir__sim_shadow *shadow)
 {
     weir__sim_thread *self = weir__sim.current;
+    const uint64_t before = weir__sim_peek(atom, size);
     poke(atom, size, value);
     if (!weir__sim_racing()) {
         return;
     }
     const weir__sim_clock *released = handed_over(self, order);
-    atom_record *record = released != NULL ? make_record(shadow) : NULL;
-    if (record != NULL) {
+    atom_record *record = released != NULL || weir__sim.stale ? make_record(shadow) : NULL;
+    if (record != NULL && released != NULL) {
         join(&record->released, released);
+    }
+    if (record != NULL && weir__sim.stale) {
+        weir__sim_stale_store(shadow->atom, before,
+                              &(weir__sim_store_note){ .value = weir__sim_peek(atom, size),
+                                                       .writer = self->index,
+                                                       .epoch = epoch_of(self),
+                                                       .strong = order == weir__sim_seq_cst,
+                                                       .released = &record->released });
     }
     if (releases(order)) {
         tick(self);

@@ -11,6 +11,7 @@
  *     atomic.c   atomics, store buffers, edges between clocks       race.c     plain accesses
  *     memory.c   the arena that all of the engine's memory is in    trace.c    every step in words
  *     word.c, thread.c   the rest of the sync room's headers        shrink.c   shorter failures
+ *     stale.c    memory weaker than x86's
  *     scale.c    timed runs: who is next by the clock, costs        lines.c    cache lines
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -44,6 +45,7 @@ typedef struct weir__sim_buffered {
     void *atom;
     uint64_t value;
     uint32_t size;
+    uint32_t epoch;           /* its thread's own clock at the store */
     bool releases;            /* `released` says something */
     weir__sim_clock released; /* what an acquiring reader learns */
 } weir__sim_buffered;
@@ -78,6 +80,8 @@ typedef struct weir__sim_thread {
     bool clocked;               /* the race detector knows it */
     bool fenced;                /* `released` says something */
     weir__sim_clock clock, released, acquirable;
+    weir__sim_clock fence_knows;    /* stale reads: what its last seq_cst fence showed it ... */
+    uint64_t fence_at, fresh_since; /* ... and when that was; it slept until that step */
     weir__sim_buffered buffer[WEIR__SIM_BUFFER];
     char *stack;
     char name[16];
@@ -99,6 +103,7 @@ typedef struct weir__sim_run {
     uint32_t number;    /* of this run: what tables carry */
     bool racing;        /* races are to be found */
     bool watching;      /* and there is somebody to race with: see weir__sim_watch */
+    bool stale;         /* loads may see what was: stale.c */
     uint32_t epoch;     /* the current thread and its clock, as shadows note them */
     uint32_t faults;
     uint32_t thread_count; /* slots used so far */
@@ -277,6 +282,25 @@ void weir__sim_edge(weir__sim_thread *from, weir__sim_thread *to);
 /* A full fence in every thread at once (membarrier). */
 void weir__sim_fence_all(void);
 uint64_t weir__sim_peek(const void *atom, uint32_t size);
+#define WEIR__SIM_ATOMS_MAX (1u << 15)
+
+/* ---- stale.c ---- */
+
+typedef struct weir__sim_store_note {
+    uint64_t value;
+    uint32_t writer, epoch; /* its thread, and that one's own clock */
+    bool strong;            /* seq_cst */
+    const weir__sim_clock *released;
+} weir__sim_store_note;
+
+void weir__sim_stale_reset(void);
+/* An atom gets a value, which was `before` until now. */
+void weir__sim_stale_store(uint32_t atom, uint64_t before, const weir__sim_store_note *note);
+/* The value that a load gets. *released: what that one's store handed over. */
+uint64_t weir__sim_stale_load(uint32_t atom, weir__sim_thread *self, uint64_t newest, bool strong,
+                              const weir__sim_clock **released);
+/* The thread is at a seq_cst fence. */
+void weir__sim_stale_fence(weir__sim_thread *thread);
 
 /* ---- race.c ---- */
 
@@ -348,6 +372,8 @@ static inline weir__sim_shadow *weir__sim_race_atomic(uintptr_t address)
 }
 
 void weir__sim_memory_reset(void);
+/* Memory for a table of the simulator's own: zeroes, and costs only what is touched. */
+void *weir__sim_table(size_t size);
 /* Bytes that were taken and not given back. */
 size_t weir__sim_memory_live(void);
 void weir__sim_process_wide_restore(void);

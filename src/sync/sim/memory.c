@@ -43,6 +43,11 @@ static void *map(void *at, size_t size)
     return memory;
 }
 
+void *weir__sim_table(size_t size)
+{
+    return map(NULL, size);
+}
+
 void weir__sim_memory_reset(void)
 {
     if (weir__sim_arena == NULL) {

@@ -216,6 +216,7 @@ bool weir__sim_sleep_on(const void *word, weir_ns timeout)
     let_others_run(true);
     weir__sim.sleepers -= sleeps;
     self->word = NULL;
+    self->fresh_since = weir__sim.steps; /* no old value outlives a sleep */
     return !self->timed_out;
 }
 
@@ -374,9 +375,11 @@ void weir__sim_run_to_end(void (*run)(void *), void *argument)
     weir__sim.failed = false;
     weir__sim.why[0] = '\0';
     weir__sim.racing = (weir__sim.faults & WEIR_SIM_RACES) != 0;
+    weir__sim.stale = weir__sim.racing && (weir__sim.faults & WEIR_SIM_STALE_READS) != 0;
     weir__sim_memory_reset();
     weir__sim_process_wide_restore();
     weir__sim_thread_reset();
+    weir__sim_stale_reset();
     if (weir__sim_locals != NULL) {
         weir__sim_locals(NULL, &weir__sim.threads[0]);
     }
