@@ -399,7 +399,7 @@ inline end_processors()
 inline wake_everyone()
 {
     /*@ engine/shutdown.c wake_everyone
-     *  "weir__thread_wake(weir__load(&engine->threads[i], acquire))" */
+     *  "weir__thread_wake(weir__thread_at(engine, i))" */
     wake[0] = 1;
 #ifndef BUG_WAKES_ONE
     wake[1] = 1;

@@ -133,9 +133,9 @@ void weir__contexts_close(weir_engine *engine)
     }
     weir__mutex_unlock(&alive_lock);
     /* Nobody can reach a foreign context of ours any more: its thread no longer finds us alive. */
-    weir__context *context = weir__load(&engine->contexts, acquire);
+    weir__context *context = weir__contexts_first(engine);
     while (context != NULL) {
-        weir__context *next = weir__load(&context->next, acquire);
+        weir__context *next = weir__contexts_next(context);
         if (context->thread == NULL) {
             weir__release(&engine->allocator, context, sizeof(*context));
         }
@@ -148,11 +148,19 @@ bool weir__engine_usable(const weir_engine *engine)
     return engine != NULL && weir__engine_phase(engine) != WEIR__FORKED;
 }
 
+void weir__contexts_enlist(weir_engine *engine, weir__context *context)
+{
+    weir__context *first = weir__load(&engine->contexts, relaxed);
+    do {
+        weir__store(&context->next, first, relaxed);
+        /* [X3] pairs with [X4]: the context is zeroed and complete. */
+    } while (!weir__cas(&engine->contexts, &first, context, acq_rel, relaxed));
+}
+
 /* One that a thread has given back, or a new one. */
 static weir__context *borrow_context(weir_engine *engine)
 {
-    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
-         c = weir__load(&c->next, acquire)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         uint32_t in_use = 0;
         /* [X2] pairs with [X1]. */
         if (c->thread == NULL && weir__cas(&c->in_use, &in_use, 1, acquire, relaxed)) {
@@ -165,11 +173,7 @@ static weir__context *borrow_context(weir_engine *engine)
     }
     context->engine = engine;
     weir__store(&context->in_use, 1, relaxed);
-    weir__context *first = weir__load(&engine->contexts, relaxed);
-    do {
-        weir__store(&context->next, first, relaxed);
-        /* [X3] pairs with every walk over the list: the context is zeroed and complete. */
-    } while (!weir__cas(&engine->contexts, &first, context, acq_rel, relaxed));
+    weir__contexts_enlist(engine, context);
     return context;
 }
 

@@ -113,6 +113,8 @@ void weir__context_detach(weir__context *context);
  * open: 0 or an errno. */
 int weir__contexts_open(weir_engine *engine);
 void weir__contexts_close(weir_engine *engine);
+/* Into the engine's list, which only grows. */
+void weir__contexts_enlist(weir_engine *engine, weir__context *context);
 
 /* False in a child after fork. */
 bool weir__engine_usable(const weir_engine *engine);

@@ -45,13 +45,12 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
         c.depth = 0;
     }
     c.processors = weir__load(&engine->registry.count, relaxed);
-    const uint32_t threads = weir__load(&engine->thread_count, acquire);
+    const uint32_t threads = weir__threads_count(engine);
     for (uint32_t i = 0; i < threads; i++) {
-        const uint32_t state =
-            weir__load(&weir__load(&engine->threads[i], acquire)->state, acquire);
+        const uint32_t state = weir__load(&weir__thread_at(engine, i)->state, acquire);
         c.threads += state < WEIR__THREAD_LEFT ? 1 : 0;
     }
-    const uint32_t dispatchers = weir__load(&engine->dispatcher_count, acquire);
+    const uint32_t dispatchers = weir__dispatchers_count(engine);
     for (uint32_t i = 0; i < dispatchers; i++) {
         c.dispatchers += weir__load(&engine->dispatchers[i]->threads, relaxed) > 0 ? 1 : 0;
     }
@@ -118,9 +117,9 @@ weir_status weir_dispatcher_counters_get(weir_engine *engine, const char *dispat
     c.threads = weir__load(&d->threads, relaxed);
     c.ready = weir__dispatcher_ready(d);
     c.signals = weir__load(&d->signals, relaxed);
-    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        weir__thread *thread = weir__thread_at(engine, i);
         for (uint32_t k = 0; k < thread->serving_count; k++) {
             const weir__serving *s = &thread->servings[k];
             if (s->dispatcher == d) {
@@ -148,8 +147,8 @@ weir_status weir_thread_counters_get(weir_engine *engine, weir_thread thread,
     }
     /* Also of one that has left: its numbers stay. */
     const uint32_t place = (uint32_t)thread.id;
-    weir__thread *t = place != 0 && place <= weir__load(&engine->thread_count, acquire)
-                          ? weir__load(&engine->threads[place - 1], acquire)
+    weir__thread *t = place != 0 && place <= weir__threads_count(engine)
+                          ? weir__thread_at(engine, place - 1)
                           : NULL;
     if (t == NULL || t->id != thread.id) {
         return WEIR_UNKNOWN;

@@ -15,7 +15,7 @@ static weir__thread *find_free(weir_engine *engine)
 {
     const uint32_t count = weir__load(&engine->thread_count, relaxed);
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], relaxed);
+        weir__thread *thread = weir__thread_at(engine, i);
         const uint32_t state = weir__load(&thread->state, acquire);
         if (thread->servings[0].dispatcher->dedicated &&
             (state == WEIR__THREAD_LEFT || state == WEIR__THREAD_JOINED)) {

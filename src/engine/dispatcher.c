@@ -131,7 +131,7 @@ static bool wake_one(weir__dispatcher *dispatcher, weir__atomic_u64 *words, uint
         weir__add(&dispatcher->searching, 1, seq_cst);
     }
     weir__add(&dispatcher->signals, 1, relaxed);
-    weir__thread_wake(weir__load(&dispatcher->engine->threads[index], acquire));
+    weir__thread_wake(weir__thread_at(dispatcher->engine, index));
     return true;
 }
 
@@ -139,7 +139,7 @@ static bool wake_one(weir__dispatcher *dispatcher, weir__atomic_u64 *words, uint
 static bool wake_from(weir__dispatcher *dispatcher, weir__atomic_u64 *words, uint32_t preferred,
                       bool external)
 {
-    const uint32_t count = (weir__load(&dispatcher->engine->thread_count, acquire) + 63) / 64;
+    const uint32_t count = (weir__threads_count(dispatcher->engine) + 63) / 64;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t bits = weir__load(&words[i], seq_cst);
         if (bits != 0 &&
@@ -195,7 +195,7 @@ void weir__dispatcher_wake_external(weir__dispatcher *dispatcher)
 
 weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name)
 {
-    const uint32_t count = weir__load(&engine->dispatcher_count, acquire);
+    const uint32_t count = weir__dispatchers_count(engine);
     for (uint32_t i = 0; i < count; i++) {
         if (weir__load(&engine->dispatchers[i]->threads, relaxed) != 0 &&
             strcmp(engine->dispatchers[i]->name, name) == 0) {
@@ -207,7 +207,7 @@ weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name)
 
 void weir__dispatcher_names(weir_engine *engine, char *out, size_t size)
 {
-    const uint32_t count = weir__load(&engine->dispatcher_count, acquire);
+    const uint32_t count = weir__dispatchers_count(engine);
     size_t used = 0;
     out[0] = '\0';
     for (uint32_t i = 0; i < count && used < size; i++) {
@@ -227,7 +227,7 @@ void weir_dispatcher_visit(weir_engine *engine, bool (*visit)(void *context, con
         return;
     }
     /* Without the lock: the visitor may call anything. Entries below the count never change. */
-    const uint32_t count = weir__load(&engine->dispatcher_count, acquire);
+    const uint32_t count = weir__dispatchers_count(engine);
     for (uint32_t i = 0; i < count; i++) {
         if (!engine->dispatchers[i]->dedicated && !visit(context, engine->dispatchers[i]->name)) {
             return;

@@ -154,7 +154,7 @@ bool weir__engine_wants_default_threads(const weir_engine *engine)
 static void undo_threads(weir_engine *engine, uint32_t started)
 {
     for (uint32_t i = 0; i < started; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], relaxed);
+        weir__thread *thread = weir__thread_at(engine, i);
         if (thread->options.external) {
             weir__store(&thread->state, WEIR__THREAD_NEW, release);
             continue;
@@ -177,13 +177,13 @@ static weir_status start_threads(weir_engine *engine, weir_error *error)
     const uint32_t count = weir__load(&engine->thread_count, relaxed);
     uint32_t started = 0;
     for (; started < count && status == WEIR_OK; started++) {
-        weir__thread *thread = weir__load(&engine->threads[started], relaxed);
+        weir__thread *thread = weir__thread_at(engine, started);
         if (weir__load(&thread->state, relaxed) == WEIR__THREAD_NEW) {
             status = weir__thread_start(thread, error);
         }
     }
     for (uint32_t i = 0; i < count && status == WEIR_OK; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], relaxed);
+        weir__thread *thread = weir__thread_at(engine, i);
         if (weir__load(&thread->state, relaxed) != WEIR__THREAD_JOINED) {
             status = weir__thread_await(thread, error);
         }
@@ -207,9 +207,9 @@ static bool wait_for_inits(weir_engine *engine)
 
 void weir__engine_wake_threads(weir_engine *engine)
 {
-    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        weir__thread *thread = weir__thread_at(engine, i);
         if (!thread->options.external) {
             weir__thread_wake(thread);
         }
@@ -251,7 +251,7 @@ static weir_status start(weir_engine *engine, weir_error *error)
         return status;
     }
     weir__store(&engine->phase, WEIR__RUNNING, seq_cst);
-    const uint32_t count = weir__load(&engine->dispatcher_count, acquire);
+    const uint32_t count = weir__dispatchers_count(engine);
     for (uint32_t i = 0; i < count; i++) {
         weir__hold_release(engine->dispatchers[i]);
         if (weir__dispatcher_has_work(engine->dispatchers[i])) {
@@ -365,7 +365,7 @@ static void free_threads(weir_engine *engine)
 {
     const uint32_t count = weir__load(&engine->thread_count, relaxed);
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread_free(weir__load(&engine->threads[i], relaxed));
+        weir__thread_free(weir__thread_at(engine, i));
     }
 }
 

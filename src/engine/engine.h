@@ -96,6 +96,34 @@ static inline weir__phase weir__engine_phase(const weir_engine *engine)
     return (weir__phase)weir__load((weir__atomic_u32 *)(uintptr_t)&engine->phase, acquire);
 }
 
+/* Contexts, threads and dispatchers only grow in number. Whoever reads the number, or the head of
+ * the list, with these finds all that it speaks of complete: [V4] pairs with [V1] and [V5], [X4]
+ * with [X3]. What stands behind a head was there before it. */
+static inline weir__context *weir__contexts_first(weir_engine *engine)
+{
+    return weir__load(&engine->contexts, acquire); /* [X4] */
+}
+
+static inline weir__context *weir__contexts_next(weir__context *context)
+{
+    return weir__load(&context->next, relaxed);
+}
+
+static inline uint32_t weir__threads_count(weir_engine *engine)
+{
+    return weir__load(&engine->thread_count, acquire); /* [V4] */
+}
+
+static inline weir__thread *weir__thread_at(weir_engine *engine, uint32_t index)
+{
+    return weir__load(&engine->threads[index], relaxed);
+}
+
+static inline uint32_t weir__dispatchers_count(weir_engine *engine)
+{
+    return weir__load(&engine->dispatcher_count, acquire); /* [V4] */
+}
+
 /* Sums over all contexts. What is done is everything that a post or a hook can end in: read before
  * what was begun, equality proves that nothing was in flight at a moment between. */
 typedef struct weir__sums {

@@ -23,12 +23,12 @@ static weir__serving *serving_of(weir__thread *thread, const weir__dispatcher *d
 static weir__thread *first_in_line(weir__dispatcher *dispatcher, uint64_t *number)
 {
     weir_engine *engine = dispatcher->engine;
-    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    const uint32_t count = weir__threads_count(engine);
     weir__thread *first = NULL;
     *number = UINT64_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], acquire);
-        weir__serving *serving = thread != NULL ? serving_of(thread, dispatcher) : NULL;
+        weir__thread *thread = weir__thread_at(engine, i);
+        weir__serving *serving = serving_of(thread, dispatcher);
         const uint64_t drawn = serving != NULL ? weir__load(&serving->wait_number, seq_cst) : 0;
         if (drawn != 0 && drawn < *number) {
             first = thread;

@@ -87,8 +87,7 @@ void weir__freeze_engine(weir_engine *engine)
 {
     weir__store(&engine->frozen, 1, seq_cst); /* handlers' posts are refused from here on */
     weir__barrier_heavy();
-    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
-         c = weir__load(&c->next, acquire)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         weir__store(&c->frozen_handled, weir__cell_read(&c->tally.handled), relaxed);
         weir__store(&c->frozen_dead, weir__cell_read(&c->tally.dead), relaxed);
         weir__store(&c->frozen_left, weir__cell_read(&c->tally.left), relaxed);

@@ -71,8 +71,7 @@ weir__processor *weir__registry_slot(weir__registry *registry, uint32_t index)
 /* True if no context that was inside when the grace period began is still in the same call. */
 static bool grace_over(weir_engine *engine)
 {
-    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
-         c = weir__load(&c->next, acquire)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         /* [R2] pairs with [R1]. */
         if ((c->grace_seen & 1) != 0 && weir__load(&c->inside, acquire) == c->grace_seen) {
             return false;
@@ -86,8 +85,7 @@ static void begin_grace(weir_engine *engine)
     /* Whoever enters after this barrier sees that the handles are stale; whoever was inside before
      * it shows an odd mark. */
     weir__barrier_heavy();
-    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
-         c = weir__load(&c->next, acquire)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         c->grace_seen = weir__load(&c->inside, acquire);
     }
 }

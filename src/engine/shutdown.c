@@ -46,23 +46,13 @@ void weir__engine_progress_if_stopping(weir_engine *engine)
     }
 }
 
-static weir__context *first_context(weir_engine *engine)
-{
-    return weir__load(&engine->contexts, acquire);
-}
-
-static weir__context *next_context(weir__context *context)
-{
-    return weir__load(&context->next, acquire);
-}
-
 /* [Q2] pairs with [Q1]. */
 #define SUM(name) sums->name += weir__load(&c->tally.name, acquire);
 
 void weir__sums_done(weir_engine *engine, weir__sums *sums)
 {
     const bool frozen = weir__load(&engine->frozen, acquire) == 2;
-    for (weir__context *c = first_context(engine); c != NULL; c = next_context(c)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         const weir__sums before = *sums;
         WEIR__TALLY_DONE(SUM)
         if (frozen) {
@@ -76,7 +66,7 @@ void weir__sums_done(weir_engine *engine, weir__sums *sums)
 
 void weir__sums_begun(weir_engine *engine, weir__sums *sums)
 {
-    for (weir__context *c = first_context(engine); c != NULL; c = next_context(c)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         WEIR__TALLY_BEGUN(SUM)
     }
     weir__signals_sum_begun(engine, sums);
@@ -87,7 +77,7 @@ void weir__sums_all(weir_engine *engine, weir__sums *sums)
     memset(sums, 0, sizeof(*sums));
     weir__sums_done(engine, sums);
     weir__sums_begun(engine, sums);
-    for (weir__context *c = first_context(engine); c != NULL; c = next_context(c)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         WEIR__TALLY_BESIDE(SUM)
     }
 }
@@ -137,9 +127,9 @@ static void set_phase(weir_engine *engine, weir__phase phase)
 /* Everybody who sleeps somewhere looks at the phase. */
 static void wake_everyone(weir_engine *engine)
 {
-    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread_wake(weir__load(&engine->threads[i], acquire));
+        weir__thread_wake(weir__thread_at(engine, i));
     }
     weir__room_wake_all(engine);
 }
@@ -163,9 +153,9 @@ static void end_processors(weir_engine *engine)
 /* External threads never leave by themselves: the phase is all they need. */
 static bool all_left(weir_engine *engine)
 {
-    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        weir__thread *thread = weir__thread_at(engine, i);
         const uint32_t state = weir__load(&thread->state, acquire);
         if (thread->options.external ? weir__load(&thread->turning, acquire) != 0
                                      : state != WEIR__THREAD_LEFT && state != WEIR__THREAD_JOINED &&
@@ -189,9 +179,9 @@ bool weir__shutdown_join(weir_engine *engine, weir_ns deadline)
     /* Every join is under the lock, so that each thread is joined once. Those that have left only
      * have to return. */
     weir__mutex_lock(&engine->registry.lock);
-    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        weir__thread *thread = weir__thread_at(engine, i);
         if (weir__load(&thread->state, acquire) == WEIR__THREAD_LEFT) {
             weir__os_thread_join(&thread->os);
             weir__store(&thread->state, WEIR__THREAD_JOINED, release);
@@ -219,8 +209,7 @@ static void close_all(weir_engine *engine)
 static void wait_for_posters(weir_engine *engine, weir_ns deadline)
 {
     weir__barrier_heavy();
-    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
-         c = weir__load(&c->next, acquire)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         const uint64_t seen = weir__load(&c->inside, acquire);
         while ((seen & 1) != 0 && weir__load(&c->inside, acquire) == seen &&
                weir__clock_now() < deadline) {
@@ -252,8 +241,7 @@ static uint64_t count_waiting(weir_engine *engine, uint64_t *done)
 static uint64_t count_frozen(weir_engine *engine)
 {
     uint64_t done = 0;
-    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
-         c = weir__load(&c->next, acquire)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         done += weir__load(&c->frozen_handled, relaxed) + weir__load(&c->frozen_dead, relaxed) +
                 weir__load(&c->frozen_left, relaxed);
     }
@@ -263,8 +251,7 @@ static uint64_t count_frozen(weir_engine *engine)
 /* Whether a handler has returned since the numbers were fixed. */
 static bool moved(weir_engine *engine)
 {
-    for (weir__context *c = weir__load(&engine->contexts, acquire); c != NULL;
-         c = weir__load(&c->next, acquire)) {
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         if (weir__cell_read(&c->tally.handled) != weir__load(&c->frozen_handled, relaxed) ||
             weir__cell_read(&c->tally.dead) != weir__load(&c->frozen_dead, relaxed) ||
             weir__cell_read(&c->tally.left) != weir__load(&c->frozen_left, relaxed)) {

@@ -51,7 +51,7 @@ static weir__dispatcher *dispatcher_make(weir_engine *engine, const char *name)
         (weir__backoff_plan){ options->backoff_base, options->backoff_max,
                               options->backoff_multiplier, options->backoff_jitter };
     engine->dispatchers[count] = dispatcher;
-    /* [V1] pairs with every acquire of the count: the entry is complete. */
+    /* [V1] pairs with [V4]: the entry is complete. */
     weir__store(&engine->dispatcher_count, count + 1, release);
     return dispatcher;
 }
@@ -173,21 +173,11 @@ static void serve_no_more(weir__thread *thread)
     }
 }
 
-/* The list of contexts only grows; a thread's own is in it from its making on. */
-static void enlist_context(weir_engine *engine, weir__context *context)
-{
-    weir__context *first = weir__load(&engine->contexts, relaxed);
-    do {
-        weir__store(&context->next, first, relaxed);
-        /* [X3]. */
-    } while (!weir__cas(&engine->contexts, &first, context, acq_rel, relaxed));
-}
-
 weir__thread *weir__thread_by_name(weir_engine *engine, const char *name)
 {
-    const uint32_t count = weir__load(&engine->thread_count, acquire);
+    const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__load(&engine->threads[i], acquire);
+        weir__thread *thread = weir__thread_at(engine, i);
         if (weir__load(&thread->state, acquire) < WEIR__THREAD_LEFT &&
             strcmp(thread->name, name) == 0) {
             return thread;
@@ -237,8 +227,9 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     if (weir__engine_phase(engine) == WEIR__CREATED || private) {
         weir__thread_serve(thread);
     }
-    enlist_context(engine, &thread->context);
-    weir__store(&engine->threads[index], thread, release);
+    weir__contexts_enlist(engine, &thread->context);
+    weir__store(&engine->threads[index], thread, relaxed);
+    /* [V5] pairs with [V4]: the thread is complete. */
     weir__store(&engine->thread_count, index + 1, release);
     return thread;
 }
@@ -421,10 +412,10 @@ void weir__thread_wake(weir__thread *thread)
 weir__thread *weir__thread_of(weir_engine *engine, weir_thread handle)
 {
     const uint32_t place = (uint32_t)handle.id;
-    if (place == 0 || place > weir__load(&engine->thread_count, acquire)) {
+    if (place == 0 || place > weir__threads_count(engine)) {
         return NULL;
     }
-    weir__thread *thread = weir__load(&engine->threads[place - 1], acquire);
+    weir__thread *thread = weir__thread_at(engine, place - 1);
     return thread->id == handle.id && weir__load(&thread->state, acquire) != WEIR__THREAD_JOINED
                ? thread
                : NULL;
