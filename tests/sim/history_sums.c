@@ -137,6 +137,37 @@ static history_verdict check_reports(void)
     return NULL;
 }
 
+/* Is it told of by an earlier one, or within another's family? */
+static bool is_told_elsewhere(uint32_t number)
+{
+    for (uint32_t i = 0; i < run.stops; i++) {
+        const bool same = stops[i].scope == stops[number].scope;
+        if (stops[i].scope != HISTORY_ENGINE && stops[i].reported &&
+            (same ? i < number : belongs(stops[number].scope, stops[i].scope))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a single stop left is left for good: the engine's own says so, too. */
+static history_verdict check_left(void)
+{
+    uint64_t left = 0;
+    for (uint32_t i = 0; i < run.stops; i++) {
+        if (stops[i].scope != HISTORY_ENGINE && stops[i].reported && !is_told_elsewhere(i)) {
+            left += stops[i].report.left;
+        }
+    }
+    for (uint32_t i = 0; i < run.stops; i++) {
+        if (stops[i].scope == HISTORY_ENGINE && stops[i].reported && stops[i].report.left < left) {
+            return broken("P-3: the engine's stop says %" PRIu64 " left, single ones %" PRIu64,
+                          stops[i].report.left, left);
+        }
+    }
+    return NULL;
+}
+
 /* Of a mailbox that drops the oldest: those that were handled never waited in greater number than
  * the bound. */
 static history_verdict check_evicting(uint32_t number)
@@ -214,5 +245,6 @@ history_verdict history_ends(const weir_counters *c)
     const sums seen = add_up(HISTORY_ENGINE);
     history_verdict wrong = compare("weir_engine_counters", &seen, &said, is_loose(HISTORY_ENGINE));
     wrong = wrong == NULL ? check_reports() : wrong;
+    wrong = wrong == NULL ? check_left() : wrong;
     return wrong == NULL ? check_refused(c) : wrong;
 }

@@ -236,6 +236,27 @@ static void p3_nothing_is_left_unless_time_ran_out(void **state)
     breaks("P-3", history_ends(&c));
 }
 
+static void p3_what_a_single_stop_left_the_engines_stop_tells_too(void **state)
+{
+    (void)state;
+    for (uint64_t told = 0; told < 2; told++) {
+        begin();
+        const uint32_t late = sent(OUT, A, WEIR_OK);
+        well(history_handler_begins(A, late));
+        weir_stop_report report = report_of(1, 0, 1);
+        well(history_stop_ends(history_stop_begins(A, true), WEIR_TIMEOUT, &report));
+        well(history_handler_ends(A, late, WEIR_OK));
+        stopped(HISTORY_ENGINE, report_of(1, 1 - told, told));
+        weir_counters c = counters_of(1, 1 - told);
+        c.left = told;
+        if (told == 1) {
+            well(history_ends(&c));
+        } else {
+            breaks("P-3", history_ends(&c));
+        }
+    }
+}
+
 static void p5_no_more_wait_than_the_bound_and_one_on_its_way(void **state)
 {
     (void)state;
@@ -452,6 +473,7 @@ int main(void)
         cmocka_unit_test(p3_the_engine_counts_what_senders_and_handlers_saw),
         cmocka_unit_test(p3_a_report_adds_up_and_is_true),
         cmocka_unit_test(p3_nothing_is_left_unless_time_ran_out),
+        cmocka_unit_test(p3_what_a_single_stop_left_the_engines_stop_tells_too),
         cmocka_unit_test(p5_no_more_wait_than_the_bound_and_one_on_its_way),
         cmocka_unit_test(p5_holds_where_the_oldest_are_dropped),
         cmocka_unit_test(p6_every_refusal_has_a_reason),
