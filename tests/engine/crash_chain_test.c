@@ -62,7 +62,7 @@ static void leave_with_a_word(int number, siginfo_t *info, void *frame)
     (void)frame;
     say(number == SIGSEGV && (char *)info->si_addr == forbidden + 8 ? "application: right address\n"
                                                                     : "application: wrong\n");
-    _exit(APPLICATION_LEFT);
+    leave_counted(APPLICATION_LEFT);
 }
 
 static void set_handler(int number, void (*handler)(int, siginfo_t *, void *))
@@ -258,7 +258,7 @@ static bool dispositions_are_default(void)
     for (int i = 0; i < FATAL_SIGNALS; i++) {
         struct sigaction now;
         SCENE_NEEDS(sigaction(fatal_signals[i], NULL, &now) == 0);
-        all = all && now.sa_handler == SIG_DFL;
+        all = all && is_default_action(&now);
     }
     return all;
 }
@@ -330,7 +330,7 @@ static weir_status crash_in_a_child(void *state, weir_turn *turn, const weir_eve
     int status = 0;
     SCENE_NEEDS(waitpid(child, &status, 0) == child);
     SCENE_NEEDS(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-    _exit(APPLICATION_LEFT);
+    leave_counted(APPLICATION_LEFT);
 }
 
 static void crash_a_child_of_a_handler(void)
@@ -393,6 +393,9 @@ static weir_status crash_together(void *state, weir_turn *turn, const weir_event
 
 static void crash_in_a_crowd(void)
 {
+    for (int i = 0; i < FATAL_SIGNALS; i++) {
+        (void)signal(fatal_signals[i], SIG_DFL); /* nobody comes back from it, to count or else */
+    }
     weir_engine *engine = scene_engine(WEIR_ENGINE(.threads = CROWD));
     SCENE_NEEDS(pthread_barrier_init(&together, NULL, CROWD) == 0);
     for (uint32_t i = 0; i < CROWD; i++) {

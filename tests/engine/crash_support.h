@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../coverage_support.h"
 #include "../test_support.h"
 
 enum { CHILD_SECONDS = 60, SCENE_WRONG = 77, SCENE_OVER = 78, TEXT_MAX = 1 << 18 };
@@ -54,7 +55,7 @@ static ending last; /* of the scene that was run last: it is large */
 static inline void take_off_handlers(void)
 {
     for (int i = 0; i < FATAL_SIGNALS; i++) {
-        (void)signal(fatal_signals[i], SIG_DFL);
+        set_default_action(fatal_signals[i]);
     }
 }
 
@@ -203,7 +204,7 @@ static inline pid_t begin_scene(void (*scene)(void), int *reading)
         take_off_handlers();
         forbidden = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         scene();
-        _exit(SCENE_OVER);
+        leave_counted(SCENE_OVER);
     }
     (void)close(ends[1]);
     *reading = ends[0];
