@@ -129,6 +129,7 @@ static void write_by(void (*writer)(const void *), const ucontext_t *frame)
     const ssize_t length = pread(paper, said, sizeof(said) - 1, 0);
     assert_true(length >= 0);
     said[length] = '\0';
+    assert_int_equal(length, strlen(said)); /* no zero went with it */
     (void)close(saved);
     (void)close(paper);
     assert_false(script.wrong);
@@ -304,17 +305,23 @@ static void a_symbol_is_shown_whole_up_to_1023_bytes(void **state)
 
 /* ---- descriptors ---- */
 
+static int open_descriptors(void)
+{
+    int count = 0;
+    for (int i = 0; i < 256; i++) {
+        count += fcntl(i, F_GETFD) >= 0;
+    }
+    return count;
+}
+
 static void no_descriptor_stays_open(void **state)
 {
     (void)state;
-    const int before = lowest_free_descriptor();
+    const int before = open_descriptors();
     SET_FRAMES(HIT, 0xb);
     write_stack_at_hit();
     assert_true(script.pipe_is_open);
-    assert_int_equal(before, lowest_free_descriptor());
-    const int second = dup(STDIN_FILENO);
-    assert_int_equal(before + 1, lowest_free_descriptor());
-    (void)close(second);
+    assert_int_equal(before, open_descriptors());
 }
 
 static void without_descriptors_for_a_pipe_there_are_bare_addresses(void **state)
