@@ -17,6 +17,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -59,6 +60,8 @@ static struct {
         struct timespec span;
         uint32_t woken;
     } wait;
+    int backtraces;
+    void (*in_backtrace)(void);
 } system_says;
 
 static long (*real_syscall)(long, ...);
@@ -146,6 +149,18 @@ long syscall(long number, ...)
     }
 }
 
+/* There is no real frame below these calls. */
+int backtrace(void **frames, int most)
+{
+    (void)frames;
+    (void)most;
+    system_says.backtraces++;
+    if (system_says.in_backtrace != NULL) {
+        system_says.in_backtrace();
+    }
+    return 0;
+}
+
 /* ---- the writer ---- */
 
 enum { PARTS_NOTED = 16 };
@@ -180,7 +195,11 @@ static inline bool write_part(const weir__crash *crash, uint32_t part)
 
 /* ---- the call ---- */
 
+/* A stack that can be read, above and below where the pointer stands. */
+static char fake_stack[4 << 16];
+
 static struct sigaction cmockas[FATAL_SIGNALS];
+static const void *stack_pointer;                 /* of the next hit */
 static void (*handler)(int, siginfo_t *, void *); /* weir's */
 static char said[1 << 16];                        /* what the last call wrote to standard error */
 static bool errno_is_kept;                        /* by every call */
@@ -221,6 +240,7 @@ static inline void open_report(void)
     memset(&writer, 0, sizeof(writer));
     writer.act = two_parts;
     errno_is_kept = true;
+    stack_pointer = fake_stack + sizeof(fake_stack) / 2;
     for (int i = 0; i < FATAL_SIGNALS; i++) {
         cmockas[i] = action_of(fatal_signals[i]);
         set_action(fatal_signals[i], application);
@@ -247,9 +267,6 @@ static inline siginfo_t info_of(int number, int code)
     return info;
 }
 
-/* A stack that can be read, above and below where the pointer stands. */
-static char fake_stack[4 << 16];
-
 static inline ucontext_t frame_at(const void *top)
 {
     ucontext_t frame;
@@ -262,10 +279,20 @@ static inline ucontext_t frame_at(const void *top)
     return frame;
 }
 
+/* What lay on the stack before must not matter. */
+__attribute__((noinline)) static void dirty_the_stack(void)
+{
+    volatile unsigned char dirt[16384];
+    for (size_t i = 0; i < sizeof(dirt); i++) {
+        dirt[i] = 0xff;
+    }
+}
+
 /* The calling thread is hit by a signal. */
 static inline void hit(siginfo_t info)
 {
-    ucontext_t frame = frame_at(fake_stack + sizeof(fake_stack) / 2);
+    ucontext_t frame = frame_at(stack_pointer);
+    dirty_the_stack();
     errno = EXDEV;
     handler(info.si_signo, &info, &frame);
     errno_is_kept = errno_is_kept && errno == EXDEV;

@@ -8,6 +8,8 @@
 
 #include <stdatomic.h>
 
+#include "coverage_support.h"
+
 static const siginfo_t *last_sent(void)
 {
     return &system_says.sent.info;
@@ -234,6 +236,11 @@ static void who_waits_for_another_threads_report_reports_then(void **state)
     close_report();
 }
 
+static void plain(int number)
+{
+    (void)number;
+}
+
 static void all_who_wait_are_woken_behind_a_report(void **state)
 {
     (void)state;
@@ -242,19 +249,26 @@ static void all_who_wait_are_woken_behind_a_report(void **state)
     hit(info_of(SIGTRAP, SI_TKILL));
     assert_int_equal(1, system_says.wait.wakes);
     assert_int_equal(INT32_MAX, system_says.wait.woken);
+
+    weir__crash_close();
+    (void)signal(SIGTRAP, plain); /* a handler of the simple kind is one, too */
+    weir__crash_open(write_part);
+    writer.act = two_parts;
+    hit_heard(info_of(SIGTRAP, SI_TKILL));
+    assert_int_equal(2, system_says.wait.wakes);
     close_report();
 }
 
 /* ---- the last word ---- */
 
 /* Where the default comes next, the process ends: nobody else begins to speak. */
-static void nobody_reports_behind_a_report_that_ends_the_process(void **state)
+static void end_the_process(const void *stack)
 {
-    (void)state;
     open_report();
     weir__crash_close();
     (void)signal(SIGTRAP, SIG_DFL);
     weir__crash_open(write_part);
+    stack_pointer = stack;
     hit_heard(info_of(SIGTRAP, SI_TKILL));
     assert_true(is_default(SIGTRAP));
     assert_int_equal(0, system_says.wait.wakes);
@@ -276,6 +290,13 @@ static void nobody_reports_behind_a_report_that_ends_the_process(void **state)
     close_report();
 }
 
+static void nobody_reports_behind_a_report_that_ends_the_process(void **state)
+{
+    (void)state;
+    end_the_process(fake_stack + sizeof(fake_stack) / 2);
+    end_the_process((const void *)16); /* its last part crashes: nothing leads back there */
+}
+
 /* ---- engines come and go ---- */
 
 static void the_handler_blocks_every_signal_and_has_a_stack_of_its_own(void **state)
@@ -295,6 +316,14 @@ static void leave_alone(int number, siginfo_t *info, void *frame)
 {
     application(number, info, frame);
     atomic_store(&reports, true); /* so that it is another function */
+}
+
+static void the_unwinder_is_loaded_beforehand(void **state)
+{
+    (void)state;
+    open_report();
+    assert_int_equal(1, system_says.backtraces);
+    close_report();
 }
 
 static void the_last_close_puts_back_what_was_there_and_no_other(void **state)
@@ -330,6 +359,56 @@ static void a_child_begins_anew_and_keeps_what_was_there_before_its_parent(void 
     close_report();
 }
 
+static void open_aside(void *unused)
+{
+    (void)unused;
+    weir__crash_open(write_part);
+}
+
+static void wait_inside(void)
+{
+    atomic_store(&reports, true);
+    while (!atomic_load(&may_go_on)) {
+        weir__yield();
+    }
+}
+
+static _Noreturn void open_in_the_child(void)
+{
+    (void)alarm(30); /* a lock that nobody lets go is a failed test, and no hang */
+    system_says.in_backtrace = NULL;
+    weir__crash_after_fork();
+    weir__crash_open(write_part);
+    const bool opened = is_action(SIGSEGV, handler);
+    weir__crash_close();
+    leave_counted(opened && is_action(SIGSEGV, application) ? 0 : 1);
+}
+
+static void a_child_is_not_kept_by_a_thread_that_was_opening_in_its_parent(void **state)
+{
+    (void)state;
+    open_report();
+    weir__crash_close();
+    atomic_store(&reports, false);
+    atomic_store(&may_go_on, false);
+    system_says.in_backtrace = wait_inside;
+    weir__os_thread thread;
+    assert_int_equal(0, weir__os_thread_start(&thread, open_aside, NULL));
+    const bool inside = TEST_AWAIT(atomic_load(&reports));
+    (void)fflush(NULL);
+    const pid_t child = fork();
+    if (child == 0) {
+        open_in_the_child();
+    }
+    let_go_on();
+    weir__os_thread_join(&thread);
+    int status = -1;
+    assert_true(inside);
+    assert_int_equal(child, waitpid(child, &status, 0));
+    assert_int_equal(0, status);
+    close_report();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,7 +422,9 @@ int main(void)
         cmocka_unit_test(all_who_wait_are_woken_behind_a_report),
         cmocka_unit_test(nobody_reports_behind_a_report_that_ends_the_process),
         cmocka_unit_test(the_handler_blocks_every_signal_and_has_a_stack_of_its_own),
+        cmocka_unit_test(the_unwinder_is_loaded_beforehand),
         cmocka_unit_test(the_last_close_puts_back_what_was_there_and_no_other),
+        cmocka_unit_test(a_child_is_not_kept_by_a_thread_that_was_opening_in_its_parent),
         cmocka_unit_test(a_child_begins_anew_and_keeps_what_was_there_before_its_parent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,13 +7,9 @@
 #include "crash_call.h"
 
 enum { PARTS_MAX = 8, STACK_NEAR = 65536 };
-#define STACK_TITLE "  stack, innermost first:\n     1  "
+/* Of a frame that nobody knows, on a stack of zeros. */
+#define STACK "  stack, innermost first:\n     1  [0x0]\n     2  [0x0]\n"
 #define SORRY "  (this part of the report crashed itself)\n"
-
-static bool begins_with(const char *text, const char *beginning)
-{
-    return strncmp(text, beginning, strlen(beginning)) == 0;
-}
 
 /* ---- what the writer is told ---- */
 
@@ -73,7 +69,7 @@ static void an_address_near_the_stack_pointer_is_an_overflow_of_the_stack(void *
 {
     (void)state;
     open_report();
-    const char *top = fake_stack + sizeof(fake_stack) / 2; /* as `hit` has it */
+    const char *top = stack_pointer;
     assert_true(told_of(SIGSEGV, SEGV_MAPERR, top).stack_overflow);
     assert_true(told_of(SIGSEGV, SEGV_MAPERR, top - STACK_NEAR).stack_overflow);
     assert_false(told_of(SIGSEGV, SEGV_MAPERR, top - STACK_NEAR - 1).stack_overflow);
@@ -96,7 +92,7 @@ static void the_writer_is_asked_for_one_part_after_the_other_then_the_stack_foll
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(i, writer.parts[i]);
     }
-    assert_true(begins_with(said, "first\nsecond\n" STACK_TITLE));
+    assert_string_equal("first\nsecond\n" STACK, said);
     close_report();
 }
 
@@ -114,7 +110,7 @@ static void a_report_has_at_most_eight_parts(void **state)
     hit_heard(info_of(SIGTRAP, SI_TKILL));
     assert_int_equal(PARTS_MAX, writer.count);
     assert_int_equal(PARTS_MAX - 1, writer.parts[PARTS_MAX - 1]);
-    assert_true(begins_with(said, STACK_TITLE));
+    assert_string_equal(STACK, said);
     close_report();
 }
 
@@ -151,10 +147,38 @@ static void a_part_that_crashes_is_left_there_and_the_next_one_comes(void **stat
     open_report();
     writer.act = crash_in_the_first;
     hit_heard(info_of(SIGTRAP, SI_TKILL));
-    assert_true(begins_with(said, "half " SORRY "second\n" STACK_TITLE));
+    assert_string_equal("half " SORRY "second\n" STACK, said);
     assert_int_equal(3, writer.count);
     assert_int_equal(1, system_says.sent.count); /* the signal that was reported, once */
     assert_int_equal(SIGTRAP, system_says.sent.number);
+    close_report();
+}
+
+static bool crash_always(uint32_t part)
+{
+    if (part < 2) {
+        (void)raise(part == 0 ? SIGSEGV : SIGTRAP);
+    }
+    return two_parts(part);
+}
+
+static void so_are_all_that_do(void **state)
+{
+    (void)state;
+    open_report();
+    writer.act = crash_always;
+    hit_heard(info_of(SIGTRAP, SI_TKILL));
+    assert_string_equal(SORRY SORRY STACK, said);
+    close_report();
+}
+
+static void a_stack_that_cannot_be_read_is_left_there(void **state)
+{
+    (void)state;
+    open_report();
+    stack_pointer = (const void *)16;
+    hit_heard(info_of(SIGTRAP, SI_TKILL));
+    assert_string_equal("first\nsecond\n  stack, innermost first:\n     1  [0x0]\n" SORRY, said);
     close_report();
 }
 
@@ -190,7 +214,7 @@ static void when_the_time_is_over_nothing_more_is_written(void **state)
     weir__crash_open(write_part);
     writer.act = two_parts;
     hit_heard(info_of(SIGTRAP, SI_TKILL));
-    assert_true(begins_with(said, "first\nsecond\n" STACK_TITLE));
+    assert_string_equal("first\nsecond\n" STACK, said);
     close_report();
 }
 
@@ -224,7 +248,7 @@ static void without_a_timer_there_is_a_report_all_the_same(void **state)
     open_report();
     system_says.timer.refused = true;
     hit_heard(info_of(SIGTRAP, SI_TKILL));
-    assert_true(begins_with(said, "first\nsecond\n" STACK_TITLE));
+    assert_string_equal("first\nsecond\n" STACK, said);
     assert_int_equal(1, system_says.timer.made);
     assert_int_equal(0, system_says.timer.set);
     assert_int_equal(0, system_says.timer.ended);
@@ -274,11 +298,11 @@ static bool lose_the_reader(uint32_t part)
     return two_parts(part);
 }
 
-static bool pipe_waits(void)
+static bool waits(int number)
 {
     sigset_t pending;
     assert_int_equal(0, sigpending(&pending));
-    return sigismember(&pending, SIGPIPE) == 1;
+    return sigismember(&pending, number) == 1;
 }
 
 static void a_broken_pipe_of_the_report_is_forgotten_and_one_from_before_is_not(void **state)
@@ -290,13 +314,17 @@ static void a_broken_pipe_of_the_report_is_forgotten_and_one_from_before_is_not(
     const struct timespec now = { 0, 0 };
     sigemptyset(&set);
     sigaddset(&set, SIGPIPE);
+    sigaddset(&set, SIGUSR1);
     assert_int_equal(0, pthread_sigmask(SIG_BLOCK, &set, &before));
+    (void)raise(SIGUSR1);
     writer.act = lose_the_reader;
     hit_heard(info_of(SIGTRAP, SI_TKILL));
-    assert_false(pipe_waits());
+    assert_false(waits(SIGPIPE));
+    assert_true(waits(SIGUSR1)); /* somebody else's */
     (void)raise(SIGPIPE);
     hit_heard(info_of(SIGTRAP, SI_TKILL));
-    assert_true(pipe_waits());
+    assert_true(waits(SIGPIPE));
+    assert_int_equal(SIGUSR1, sigtimedwait(&set, NULL, &now));
     assert_int_equal(SIGPIPE, sigtimedwait(&set, NULL, &now));
     assert_int_equal(0, pthread_sigmask(SIG_SETMASK, &before, NULL));
     close_report();
@@ -312,6 +340,8 @@ int main(void)
         cmocka_unit_test(a_report_has_at_most_eight_parts),
         cmocka_unit_test(who_has_nothing_to_say_shows_no_stack),
         cmocka_unit_test(a_part_that_crashes_is_left_there_and_the_next_one_comes),
+        cmocka_unit_test(so_are_all_that_do),
+        cmocka_unit_test(a_stack_that_cannot_be_read_is_left_there),
         cmocka_unit_test(when_the_time_is_over_nothing_more_is_written),
         cmocka_unit_test(a_report_has_three_seconds_on_its_own_thread),
         cmocka_unit_test(without_a_timer_there_is_a_report_all_the_same),
