@@ -6,7 +6,6 @@
  */
 #include "crash_support.h"
 
-#include <fcntl.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -505,18 +504,6 @@ static void a_standard_error_that_is_gone_does_not_change_the_signal(void **stat
     died_of(SIGSEGV);
     run_scene(speak_nowhere);
     died_of(SIGSEGV);
-}
-
-static void fill_standard_error(void)
-{
-    static const char room[4096];
-    const int flags = fcntl(STDERR_FILENO, F_GETFL);
-    SCENE_NEEDS(fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK) == 0);
-    while (write(STDERR_FILENO, room, sizeof(room)) > 0) {
-    }
-    while (write(STDERR_FILENO, room, 1) > 0) {
-    }
-    SCENE_NEEDS(fcntl(STDERR_FILENO, F_SETFL, flags) == 0);
 }
 
 static void speak_to_someone_who_does_not_listen(void)

@@ -16,6 +16,7 @@
 
 #include <weir/weir.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -120,6 +121,19 @@ static inline void scene_post(weir_engine *engine, weir_processor to, uint32_t s
     static const char bytes[256];
     const weir_event event = { .type = &weir_bytes_type, .size = size, .data = bytes };
     SCENE_NEEDS(weir_engine_post(engine, to, &event) == WEIR_OK);
+}
+
+/* From here on whoever writes there waits for ever, as nobody reads. */
+static inline void fill_standard_error(void)
+{
+    static const char room[4096];
+    const int flags = fcntl(STDERR_FILENO, F_GETFL);
+    SCENE_NEEDS(fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK) == 0);
+    while (write(STDERR_FILENO, room, sizeof(room)) > 0) {
+    }
+    while (write(STDERR_FILENO, room, 1) > 0) {
+    }
+    SCENE_NEEDS(fcntl(STDERR_FILENO, F_SETFL, flags) == 0);
 }
 
 /* ---- a shop that crashes ---- */
