@@ -60,6 +60,7 @@ static struct {
         struct timespec span;
         uint32_t woken;
     } wait;
+    long thread; /* the calling thread's number; 0: as it is */
     int backtraces;
     void (*in_backtrace)(void);
 } system_says;
@@ -144,6 +145,8 @@ long syscall(long number, ...)
         return answer_signal(number, a);
     case SYS_futex:
         return answer_futex(a);
+    case SYS_gettid:
+        return system_says.thread != 0 ? system_says.thread : real_syscall(number);
     default:
         return real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
     }

@@ -162,6 +162,19 @@ static void a_signal_that_a_thread_gets_back_takes_the_default_action(void **sta
     close_report();
 }
 
+/* As in a container, where the application is the first process. */
+static void the_first_thread_of_all_is_one_like_any_other(void **state)
+{
+    (void)state;
+    open_report();
+    system_says.thread = 1;
+    hit_heard(info_of(SIGTRAP, SI_TKILL));
+    assert_int_equal(1, writer.crash.thread);
+    assert_int_equal(1, system_says.sent.thread);
+    assert_true(is_action(SIGTRAP, application));
+    close_report();
+}
+
 /* ---- one at a time ---- */
 
 static atomic_bool reports, may_go_on;
@@ -417,6 +430,7 @@ int main(void)
         cmocka_unit_test(where_it_cannot_be_sent_as_it_was_it_is_sent_plainly),
         cmocka_unit_test(what_another_process_sends_is_passed_on_without_a_report),
         cmocka_unit_test(a_signal_that_a_thread_gets_back_takes_the_default_action),
+        cmocka_unit_test(the_first_thread_of_all_is_one_like_any_other),
         cmocka_unit_test(who_waits_in_vain_for_another_threads_report_goes_without_one),
         cmocka_unit_test(who_waits_for_another_threads_report_reports_then),
         cmocka_unit_test(all_who_wait_are_woken_behind_a_report),

@@ -107,7 +107,7 @@ static void a_kernel_without_membarrier_is_not_asked_again_and_both_sides_fence(
     kernel.refused_until = INT32_MAX;
     kernel.refused_global = 1;
     weir__barrier_open();
-    assert_int_equal(1, weir__load(&weir__barrier_symmetric, relaxed));
+    assert_true(weir__load(&weir__barrier_symmetric, relaxed) != 0);
     weir__barrier_heavy();
     weir__barrier_light();
     asked(1, 0, 0);
