@@ -20,6 +20,7 @@
 #include <execinfo.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -110,21 +111,25 @@ static long answer_signal(long number, const long *a)
     return 0;
 }
 
-static long answer_futex(const long *a)
+/* True: it is done for real. */
+static bool note_futex(const long *a, long *answer)
 {
     if ((int)a[1] == FUTEX_WAKE_PRIVATE) {
         system_says.wait.wakes++;
         system_says.wait.woken = (uint32_t)a[2];
-    } else {
-        system_says.wait.count++;
-        system_says.wait.span = *(const struct timespec *)(uintptr_t)a[3];
-        if (system_says.wait.kind != WAIT_IS_REAL) {
-            return system_says.wait.kind == WAIT_ENDS ? 0 : refuse(ETIMEDOUT);
-        }
-        system_says.wait.before_real();
+        return true;
     }
-    return real_syscall(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
+    system_says.wait.count++;
+    system_says.wait.span = *(const struct timespec *)(uintptr_t)a[3];
+    if (system_says.wait.kind == WAIT_IS_REAL) {
+        system_says.wait.before_real();
+        return true;
+    }
+    *answer = system_says.wait.kind == WAIT_ENDS ? 0 : refuse(ETIMEDOUT);
+    return false;
 }
+
+static pthread_mutex_t noting = PTHREAD_MUTEX_INITIALIZER; /* guards system_says */
 
 long syscall(long number, ...)
 {
@@ -135,21 +140,31 @@ long syscall(long number, ...)
         a[i] = va_arg(list, long);
     }
     va_end(list);
+    long answer = 0;
+    bool real = false;
+    (void)pthread_mutex_lock(&noting);
     switch (number) {
     case SYS_timer_create:
     case SYS_timer_settime:
     case SYS_timer_delete:
-        return answer_timer(number, a);
+        answer = answer_timer(number, a);
+        break;
     case SYS_rt_tgsigqueueinfo:
     case SYS_tgkill:
-        return answer_signal(number, a);
+        answer = answer_signal(number, a);
+        break;
     case SYS_futex:
-        return answer_futex(a);
+        real = note_futex(a, &answer);
+        break;
     case SYS_gettid:
-        return system_says.thread != 0 ? system_says.thread : real_syscall(number);
+        answer = system_says.thread;
+        real = answer == 0;
+        break;
     default:
-        return real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+        real = true;
     }
+    (void)pthread_mutex_unlock(&noting);
+    return real ? real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]) : answer;
 }
 
 /* There is no real frame below these calls. */
@@ -205,7 +220,7 @@ static struct sigaction cmockas[FATAL_SIGNALS];
 static const void *stack_pointer;                 /* of the next hit */
 static void (*handler)(int, siginfo_t *, void *); /* weir's */
 static char said[1 << 16];                        /* what the last call wrote to standard error */
-static bool errno_is_kept;                        /* by every call */
+static atomic_bool errno_is_kept;                 /* by every call */
 
 static inline void application(int number, siginfo_t *info, void *frame)
 {
@@ -298,7 +313,9 @@ static inline void hit(siginfo_t info)
     dirty_the_stack();
     errno = EXDEV;
     handler(info.si_signo, &info, &frame);
-    errno_is_kept = errno_is_kept && errno == EXDEV;
+    if (errno != EXDEV) {
+        errno_is_kept = false;
+    }
 }
 
 /* The same, with standard error into `said`. */

@@ -6,8 +6,6 @@
  */
 #include "crash_call.h"
 
-#include <stdatomic.h>
-
 #include "coverage_support.h"
 
 static const siginfo_t *last_sent(void)
