@@ -2,8 +2,8 @@
  * context_test.c - which context a thread has for which engine: one for each, the same one again,
  * given back when the thread ends; and that nothing of it stays when both are gone.
  *
- * This program has an aligned_alloc and a free of its own in front of the C library's, to count what
- * weir takes from it for threads. A sanitizer has its own and looks for what is left itself.
+ * This program has an aligned_alloc and a free of its own in front of the C library's, to count
+ * what weir takes from it for threads. A sanitizer has its own and looks for what is left itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * sync/crash_end_test.c - behind a report: who gets the signal then, that it ends when handlers pass
- * it to each other, that one thread reports at a time, and what a fork leaves of it.
+ * sync/crash_end_test.c - behind a report: who gets the signal then, that it ends when handlers
+ * pass it to each other, that one thread reports at a time, and what a fork leaves of it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
