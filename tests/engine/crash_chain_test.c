@@ -322,7 +322,7 @@ static weir_status crash_in_a_child(void *state, weir_turn *turn, const weir_eve
     (void)state;
     (void)turn;
     (void)event;
-    const pid_t child = fork();
+    const pid_t child = fork_counted();
     if (child == 0) {
         crash_now();
     }
@@ -341,7 +341,7 @@ static void crash_a_child_of_a_handler(void)
 static void crash_with_an_engine_of_the_childs_own(void)
 {
     scene_start(scene_engine(NULL));
-    const pid_t child = fork();
+    const pid_t child = fork_counted();
     if (child == 0) {
         weir_engine_destroy(scene_engine(NULL));
         SCENE_NEEDS(dispositions_are_default());
