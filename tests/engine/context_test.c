@@ -23,6 +23,8 @@ static atomic_long taken, given_back;
 static _Alignas(64) char arena[1 << 16];
 static atomic_size_t arena_used;
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved. */
+
 void *aligned_alloc(size_t alignment, size_t size)
 {
     const size_t whole = (size + 63) / 64 * 64;
@@ -45,6 +47,9 @@ void free(void *memory)
         __libc_free(memory);
     }
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
+
 #endif
 
 static long held(void)

@@ -64,12 +64,6 @@ static void leave_with_a_word(int number, siginfo_t *info, void *frame)
     leave_counted(APPLICATION_LEFT);
 }
 
-static void set_handler(int number, void (*handler)(int, siginfo_t *, void *))
-{
-    const struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
-    SCENE_NEEDS(sigaction(number, &action, NULL) == 0);
-}
-
 static void crash_with_a_handler_before(void)
 {
     set_handler(SIGSEGV, leave_with_a_word);
@@ -124,15 +118,6 @@ static void an_abort_passes_through_the_applications_handler_and_stays_an_abort(
     died_of(SIGABRT);
     reported_once("weir: SIGABRT");
     said("application: in the handler\n");
-}
-
-/* The application maps its memory when it is touched, and goes on. */
-static void allow(int number, siginfo_t *info, void *frame)
-{
-    (void)number;
-    (void)info;
-    (void)frame;
-    SCENE_NEEDS(mprotect(forbidden, 4096, PROT_READ | PROT_WRITE) == 0);
 }
 
 static weir_status touch_then_abort(void *state, weir_turn *turn, const weir_event *event)

@@ -29,6 +29,8 @@ static struct {
     bool pipe_is_open;
 } script;
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved. */
+
 int backtrace(void **frames, int most)
 {
     script.calls++;
@@ -55,6 +57,8 @@ void backtrace_symbols_fd(void *const *frames, int count, int descriptor)
     const ssize_t ignored = write(descriptor, symbol, strlen(symbol));
     (void)ignored;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 static void *address(size_t number)
 {

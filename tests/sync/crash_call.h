@@ -131,6 +131,8 @@ static bool note_futex(const long *a, long *answer)
 
 static pthread_mutex_t noting = PTHREAD_MUTEX_INITIALIZER; /* guards system_says */
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved. */
+
 long syscall(long number, ...)
 {
     long a[6];
@@ -178,6 +180,8 @@ int backtrace(void **frames, int most)
     }
     return 0;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 /* ---- the writer ---- */
 

@@ -29,6 +29,8 @@ static struct {
     bool wrong; /* the poll was not for room, or without an end */
 } script;
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved. */
+
 ssize_t write(int descriptor, const void *bytes, size_t length)
 {
     if (!script.on || descriptor != STDERR_FILENO) {
@@ -58,6 +60,8 @@ int poll(struct pollfd *descriptors, nfds_t count, int milliseconds)
                    asked->events != POLLOUT || milliseconds <= 0 || milliseconds > 1000;
     return 0;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 static void write_with(const ssize_t *answers, size_t count, const char *text, size_t length)
 {

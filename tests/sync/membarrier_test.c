@@ -50,6 +50,8 @@ static long membarrier(int command)
     }
 }
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved. */
+
 long syscall(long number, ...)
 {
     static long (*real)(long, ...);
@@ -70,6 +72,8 @@ long syscall(long number, ...)
     return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
                 arguments[5]);
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 static int reset(void **state)
 {

@@ -31,6 +31,8 @@ static struct {
     int rings;
 } system_says;
 
+/* NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): libc's names are reserved. */
+
 FILE *fopen(const char *path, const char *mode)
 {
     static FILE *(*real)(const char *, const char *);
@@ -97,6 +99,8 @@ ssize_t write(int descriptor, const void *bytes, size_t length)
     system_says.rings++;
     return system_says.rings <= system_says.interruptions ? refuse(EINTR) : (ssize_t)length;
 }
+
+/* NOLINTEND(readability-inconsistent-declaration-parameter-name) */
 
 static int reset(void **state)
 {
