@@ -6,7 +6,6 @@
  */
 #include "crash_support.h"
 
-#include <fcntl.h>
 #include <time.h>
 #include <ucontext.h>
 
@@ -62,13 +61,7 @@ static void leave_with_a_word(int number, siginfo_t *info, void *frame)
     (void)frame;
     say(number == SIGSEGV && (char *)info->si_addr == forbidden + 8 ? "application: right address\n"
                                                                     : "application: wrong\n");
-    _exit(APPLICATION_LEFT);
-}
-
-static void set_handler(int number, void (*handler)(int, siginfo_t *, void *))
-{
-    const struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
-    SCENE_NEEDS(sigaction(number, &action, NULL) == 0);
+    leave_counted(APPLICATION_LEFT);
 }
 
 static void crash_with_a_handler_before(void)
@@ -125,15 +118,6 @@ static void an_abort_passes_through_the_applications_handler_and_stays_an_abort(
     died_of(SIGABRT);
     reported_once("weir: SIGABRT");
     said("application: in the handler\n");
-}
-
-/* The application maps its memory when it is touched, and goes on. */
-static void allow(int number, siginfo_t *info, void *frame)
-{
-    (void)number;
-    (void)info;
-    (void)frame;
-    SCENE_NEEDS(mprotect(forbidden, 4096, PROT_READ | PROT_WRITE) == 0);
 }
 
 static weir_status touch_then_abort(void *state, weir_turn *turn, const weir_event *event)
@@ -258,7 +242,7 @@ static bool dispositions_are_default(void)
     for (int i = 0; i < FATAL_SIGNALS; i++) {
         struct sigaction now;
         SCENE_NEEDS(sigaction(fatal_signals[i], NULL, &now) == 0);
-        all = all && now.sa_handler == SIG_DFL;
+        all = all && is_default_action(&now);
     }
     return all;
 }
@@ -323,14 +307,14 @@ static weir_status crash_in_a_child(void *state, weir_turn *turn, const weir_eve
     (void)state;
     (void)turn;
     (void)event;
-    const pid_t child = fork();
+    const pid_t child = fork_counted();
     if (child == 0) {
         crash_now();
     }
     int status = 0;
     SCENE_NEEDS(waitpid(child, &status, 0) == child);
     SCENE_NEEDS(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
-    _exit(APPLICATION_LEFT);
+    leave_counted(APPLICATION_LEFT);
 }
 
 static void crash_a_child_of_a_handler(void)
@@ -342,7 +326,7 @@ static void crash_a_child_of_a_handler(void)
 static void crash_with_an_engine_of_the_childs_own(void)
 {
     scene_start(scene_engine(NULL));
-    const pid_t child = fork();
+    const pid_t child = fork_counted();
     if (child == 0) {
         weir_engine_destroy(scene_engine(NULL));
         SCENE_NEEDS(dispositions_are_default());
@@ -393,6 +377,9 @@ static weir_status crash_together(void *state, weir_turn *turn, const weir_event
 
 static void crash_in_a_crowd(void)
 {
+    for (int i = 0; i < FATAL_SIGNALS; i++) {
+        (void)signal(fatal_signals[i], SIG_DFL); /* nobody comes back from it, to count or else */
+    }
     weir_engine *engine = scene_engine(WEIR_ENGINE(.threads = CROWD));
     SCENE_NEEDS(pthread_barrier_init(&together, NULL, CROWD) == 0);
     for (uint32_t i = 0; i < CROWD; i++) {
@@ -502,18 +489,6 @@ static void a_standard_error_that_is_gone_does_not_change_the_signal(void **stat
     died_of(SIGSEGV);
     run_scene(speak_nowhere);
     died_of(SIGSEGV);
-}
-
-static void fill_standard_error(void)
-{
-    static const char room[4096];
-    const int flags = fcntl(STDERR_FILENO, F_GETFL);
-    SCENE_NEEDS(fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK) == 0);
-    while (write(STDERR_FILENO, room, sizeof(room)) > 0) {
-    }
-    while (write(STDERR_FILENO, room, 1) > 0) {
-    }
-    SCENE_NEEDS(fcntl(STDERR_FILENO, F_SETFL, flags) == 0);
 }
 
 static void speak_to_someone_who_does_not_listen(void)

@@ -16,6 +16,7 @@
 
 #include <weir/weir.h>
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../coverage_support.h"
 #include "../test_support.h"
 
 enum { CHILD_SECONDS = 60, SCENE_WRONG = 77, SCENE_OVER = 78, TEXT_MAX = 1 << 18 };
@@ -54,7 +56,7 @@ static ending last; /* of the scene that was run last: it is large */
 static inline void take_off_handlers(void)
 {
     for (int i = 0; i < FATAL_SIGNALS; i++) {
-        (void)signal(fatal_signals[i], SIG_DFL);
+        set_default_action(fatal_signals[i]);
     }
 }
 
@@ -119,6 +121,34 @@ static inline void scene_post(weir_engine *engine, weir_processor to, uint32_t s
     static const char bytes[256];
     const weir_event event = { .type = &weir_bytes_type, .size = size, .data = bytes };
     SCENE_NEEDS(weir_engine_post(engine, to, &event) == WEIR_OK);
+}
+
+static inline void set_handler(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    const struct sigaction action = { .sa_sigaction = handler, .sa_flags = SA_SIGINFO };
+    SCENE_NEEDS(sigaction(number, &action, NULL) == 0);
+}
+
+/* The application maps its memory when it is touched, and goes on. */
+static inline void allow(int number, siginfo_t *info, void *frame)
+{
+    (void)number;
+    (void)info;
+    (void)frame;
+    SCENE_NEEDS(mprotect(forbidden, 4096, PROT_READ | PROT_WRITE) == 0);
+}
+
+/* From here on whoever writes there waits for ever, as nobody reads. */
+static inline void fill_standard_error(void)
+{
+    static const char room[4096];
+    const int flags = fcntl(STDERR_FILENO, F_GETFL);
+    SCENE_NEEDS(fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK) == 0);
+    while (write(STDERR_FILENO, room, sizeof(room)) > 0) {
+    }
+    while (write(STDERR_FILENO, room, 1) > 0) {
+    }
+    SCENE_NEEDS(fcntl(STDERR_FILENO, F_SETFL, flags) == 0);
 }
 
 /* ---- a shop that crashes ---- */
@@ -203,7 +233,7 @@ static inline pid_t begin_scene(void (*scene)(void), int *reading)
         take_off_handlers();
         forbidden = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         scene();
-        _exit(SCENE_OVER);
+        leave_counted(SCENE_OVER);
     }
     (void)close(ends[1]);
     *reading = ends[0];

@@ -8,6 +8,8 @@
  */
 #include "option_support.h"
 
+#include "engine/engine.h"
+
 /* Runs one handler over `count` numbers, in turns of `batch_max`, all waiting before the start. */
 static void run_numbers(weir_handler handler, void *state, uint64_t count, uint32_t batch_max)
 {
@@ -268,6 +270,50 @@ static void a_reply_goes_to_the_sender_and_is_unknown_without_one(void **state)
     assert_int_equal(WEIR_E_INVALID, t.null_turn);
 }
 
+/* ---- flags ---- */
+
+enum { FLAGS = 6 };
+
+typedef struct flag_book {
+    uint32_t flags[2 * FLAGS];
+    uint64_t count;
+} flag_book;
+
+static weir_status note_flags(void *state, weir_turn *turn, const weir_event *event)
+{
+    flag_book *book = state;
+    (void)turn;
+    book->flags[book->count++ % (2 * FLAGS)] = event->flags;
+    return WEIR_OK;
+}
+
+/* The upper half is weir's own. */
+static void flags_of_the_lower_half_arrive_as_they_were_sent(void **state)
+{
+    (void)state;
+    static const uint32_t sent[FLAGS] = { 0, 1, WEIR_EVENT_NO_FLOW, 0x8000, 0xffff, 0xffff0001 };
+    static const unsigned char large[500];
+    flag_book book = { .count = 0 };
+    weir_engine *engine = test_engine_create(NULL);
+    const weir_processor to =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = note_flags, .argument = &book));
+    for (size_t i = 0; i < FLAGS; i++) {
+        weir_event small = *WEIR_EVENT(number, 1);
+        small.flags = sent[i];
+        small.flow = i % 2; /* envelopes of both kinds */
+        assert_int_equal(WEIR_OK, weir_engine_post(engine, to, &small));
+        const weir_event block = {
+            .type = &weir_bytes_type, .data = large, .size = sizeof(large), .flags = sent[i]
+        };
+        assert_int_equal(WEIR_OK, weir_engine_post(engine, to, &block));
+    }
+    test_engine_start(engine);
+    assert_int_equal(2 * FLAGS, test_engine_end(engine).handled);
+    for (size_t i = 0; i < 2 * FLAGS; i++) {
+        assert_int_equal(sent[i / 2] & 0xffff, book.flags[i]);
+    }
+}
+
 /* ---- flows ---- */
 
 enum { HOPS = 4 };
@@ -452,6 +498,57 @@ static void a_failure_without_words_is_its_reason_all_the_same(void **state)
     assert_int_equal(WEIR_E_USER - 2, reason);
 }
 
+/* ---- a turn that comes too late ---- */
+
+typedef struct late_turn {
+    weir_engine *engine;
+    uint64_t handled;
+    sem_t begun;
+} late_turn;
+
+/* As long as it takes for the stop to run out of time. */
+static weir_status begin_slowly(void *state, weir_turn *turn, void *argument)
+{
+    late_turn *l = state;
+    (void)argument;
+    (void)turn;
+    (void)sem_post(&l->begun);
+    const weir_ns end = test_now() + TEST_PATIENCE;
+    while (weir__engine_phase(l->engine) < WEIR__ABANDONED && test_now() < end) {
+        (void)sched_yield();
+    }
+    return WEIR_OK;
+}
+
+static weir_status count_late(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)turn;
+    (void)event;
+    ((late_turn *)state)->handled++;
+    return WEIR_OK;
+}
+
+static void behind_an_init_that_outlasts_the_stop_no_handler_begins(void **state)
+{
+    (void)state;
+    late_turn l = { .engine =
+                        test_engine_create(WEIR_ENGINE(.threads = 1, .log_level = WEIR_LOG_OFF)) };
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(0, sem_init(&l.begun, 0, 0));
+    test_engine_start(l.engine);
+    const weir_processor to = test_processor_add(
+        l.engine, WEIR_PROCESSOR(.handler = count_late, .init = begin_slowly, .argument = &l));
+    assert_int_equal(WEIR_OK, test_post(l.engine, to, 1));
+    assert_int_equal(WEIR_OK, test_post(l.engine, to, 2));
+    test_sem_wait(&l.begun);
+    assert_int_equal(WEIR_TIMEOUT, weir_engine_stop(l.engine, 1, &report));
+    assert_int_equal(2, report.accepted);
+    assert_int_equal(2, report.left);
+    weir_engine_destroy(l.engine);
+    assert_int_equal(0, l.handled);
+    (void)sem_destroy(&l.begun);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -461,11 +558,13 @@ int main(void)
         cmocka_unit_test(a_handler_commits_a_block_that_arrives_uncopied_with_its_sender),
         cmocka_unit_test(a_commit_without_an_engine_or_a_turn_drops_its_payload_once),
         cmocka_unit_test(a_reply_goes_to_the_sender_and_is_unknown_without_one),
+        cmocka_unit_test(flags_of_the_lower_half_arrive_as_they_were_sent),
         cmocka_unit_test(what_a_handler_posts_inherits_its_flow_unless_it_says_otherwise),
         cmocka_unit_test(an_event_without_a_flow_leaves_none_behind),
         cmocka_unit_test(a_table_answers_as_its_row_does_and_unhandled_without_one),
         cmocka_unit_test(without_a_turn_every_call_is_a_status_or_nothing),
         cmocka_unit_test(a_failure_without_words_is_its_reason_all_the_same),
+        cmocka_unit_test(behind_an_init_that_outlasts_the_stop_no_handler_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,9 +5,23 @@
  */
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "sync/crash.h"
 #include "test_support.h"
+
+#ifndef AT_MINSIGSTKSZ
+#define AT_MINSIGSTKSZ 51
+#endif
+
+/* What the kernel needs for a signal on this machine; 0: it does not say. In front of the C
+ * library's. */
+static unsigned long kernel_says = 2048;
+
+unsigned long getauxval(unsigned long type)
+{
+    return type == AT_MINSIGSTKSZ ? kernel_says : 0;
+}
 
 static char own_memory[65536]; /* of the thread's own stack for signals */
 
@@ -77,12 +91,27 @@ static void one_that_was_put_in_its_place_stays(void **state)
     free(memory);
 }
 
+static void it_has_64_kib_and_room_for_two_signals_in_whole_cache_lines(void **state)
+{
+    (void)state;
+    static const unsigned long needs[] = { 0, 1, 4095, 4096, 4097, 4100, 5000, 11008, 70001 };
+    for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+        const size_t frame = needs[i] > 4096 ? needs[i] : 4096;
+        const size_t least = 65536 + 2 * frame;
+        kernel_says = needs[i];
+        assert_in_range(weir__crash_stack_size(), least, least + 63);
+        assert_int_equal(0, weir__crash_stack_size() % 64);
+    }
+    kernel_says = 2048;
+}
+
 int main(void)
 {
     /* Under a sanitizer this thread has one already, which it wants back. */
     stack_t before;
     (void)sigaltstack(NULL, &before);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_has_64_kib_and_room_for_two_signals_in_whole_cache_lines),
         cmocka_unit_test(a_thread_without_one_has_ours_and_none_again),
         cmocka_unit_test(one_that_was_there_before_comes_back),
         cmocka_unit_test(one_that_was_put_in_its_place_stays),

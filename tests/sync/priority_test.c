@@ -22,6 +22,7 @@ static void grant(void *argument)
 {
     wish *w = argument;
     struct sched_param parameter = { .sched_priority = -1 };
+    errno = EXDEV; /* of some call before: nobody's answer here */
     w->result = weir__os_thread_priority(w->policy, w->value);
     (void)pthread_getschedparam(pthread_self(), &w->kind, &parameter);
     w->priority = parameter.sched_priority;

@@ -87,6 +87,7 @@ static void pin(void *argument)
 {
     pinning *p = argument;
     cpu_set_t mask;
+    errno = EXDEV; /* of some call before: nobody's answer here */
     p->result = weir__os_thread_pin(p->cores, p->count, &p->wrong);
     p->core = sched_getcpu();
     p->allowed = sched_getaffinity(0, sizeof(mask), &mask) == 0 ? CPU_COUNT(&mask) : -1;
@@ -235,6 +236,38 @@ static void each_thread_has_its_own_pointer_and_the_hook_gets_it_at_the_end(void
     *weir__local() = NULL;
 }
 
+static pthread_key_t late_key;
+static WEIR__ATOMIC(void *) seen_late;
+
+/* Runs behind the hook, since its key is younger; and lets it run once more. */
+static void look_late(void *unused)
+{
+    (void)unused;
+    weir__store(&seen_late, *weir__local(), relaxed);
+    weir__local_arm();
+}
+
+static void use_local_and_look_late(void *argument)
+{
+    use_local(argument);
+    (void)pthread_setspecific(late_key, &late_key);
+}
+
+static void behind_the_hook_the_pointer_is_empty_and_no_hook_runs_for_it_again(void **state)
+{
+    (void)state;
+    int theirs = 0;
+    weir__store(&hook_calls, 0, relaxed);
+    assert_int_equal(0, weir__local_at_exit(exit_hook));
+    assert_int_equal(0, pthread_key_create(&late_key, look_late));
+    local_case armed = { .value = &theirs, .arm = true };
+    weir__store(&seen_late, &theirs, relaxed);
+    run_alone(use_local_and_look_late, &armed);
+    assert_null(weir__load(&seen_late, relaxed));
+    assert_int_equal(1, weir__load(&hook_calls, relaxed));
+    assert_int_equal(0, pthread_key_delete(late_key));
+}
+
 /* ---- fork ---- */
 
 static weir__atomic_u32 forks_seen;
@@ -332,6 +365,7 @@ int main(void)
         cmocka_unit_test(usable_cores_are_at_least_one_and_at_most_the_allowed),
         cmocka_unit_test(the_default_priority_is_left_alone),
         cmocka_unit_test(each_thread_has_its_own_pointer_and_the_hook_gets_it_at_the_end),
+        cmocka_unit_test(behind_the_hook_the_pointer_is_empty_and_no_hook_runs_for_it_again),
         cmocka_unit_test(the_fork_hook_runs_in_the_child_only),
         cmocka_unit_test(the_clock_never_goes_back_and_the_wall_says_the_date),
         cmocka_unit_test(a_doorbell_is_readable_from_ring_to_clear),

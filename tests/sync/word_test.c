@@ -81,6 +81,7 @@ static void sleep_once(void *argument)
 {
     sleeper *s = argument;
     weir__store(&s->id, (uint32_t)weir__os_thread_id(), seq_cst);
+    errno = ETIMEDOUT; /* of some call before: nobody's answer here */
     s->woken = weir__word_wait(s->word, 0, TEST_PATIENCE);
     weir__add(s->awake, 1, seq_cst);
 }
