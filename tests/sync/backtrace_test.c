@@ -238,6 +238,9 @@ static void a_stack_of_many_lines_is_cut(void **state)
     set_many(LINES_MAX - 1);
     write_stack_at_hit();
     expect_many(LINES_MAX - 1, "");
+    set_many(LINES_MAX);
+    write_stack_at_hit();
+    expect_many(LINES_MAX, "");
     set_many(LINES_MAX + 1);
     write_stack_at_hit();
     expect_many(LINES_MAX, "        ...\n");
@@ -299,11 +302,12 @@ static void a_symbol_is_shown_whole_up_to_1023_bytes(void **state)
     assert_string_equal(expected, said);
 
     memset(symbol, 'x', sizeof(symbol) - 1);
-    const ucontext_t frame = frame_at(HIT, NULL);
-    SET_FRAMES(HIT);
+    memset(symbol + SYMBOL_MAX, 'y', sizeof(symbol) - 1 - SYMBOL_MAX);
+    SET_FRAMES(HIT, 0xb); /* what does not fit is not the next line's */
     script.symbol = symbol;
-    write_stack(&frame);
-    (void)snprintf(expected, sizeof(expected), TITLE "     1  %.*s\n", SYMBOL_MAX, symbol);
+    write_stack_at_hit();
+    (void)snprintf(expected, sizeof(expected), TITLE "     1  %.*s\n     2  %.*s\n", SYMBOL_MAX,
+                   symbol, SYMBOL_MAX, symbol);
     assert_string_equal(expected, said);
 }
 

@@ -73,6 +73,8 @@ static void put_symbol(weir__line *line, void *address, const int *pipe)
     }
     text[text[length - 1] == '\n' ? length - 1 : length] = '\0';
     weir__line_text(line, text);
+    while (read(pipe[0], text, sizeof(text)) > 0) { /* of a very long name: not the next one's */
+    }
 }
 
 /* A function that calls itself is one line. */
@@ -114,8 +116,8 @@ void weir__backtrace_write(const void *frame)
         write_frame(2, (void *)caller, 1, pipe);
         first = count;
     }
-    uint32_t number = 1;
-    for (uint32_t i = first; i < count && number <= LINES_MAX; number++) {
+    uint32_t i = first;
+    for (uint32_t number = 1; i < count && number <= LINES_MAX; number++) {
         uint32_t next = i + 1;
         while (next < count && frames[next] == frames[i]) {
             next++;
@@ -123,7 +125,7 @@ void weir__backtrace_write(const void *frame)
         write_frame(number, frames[i], next - i, pipe);
         i = next;
     }
-    if (count == FRAMES_MAX || number > LINES_MAX) {
+    if (count == FRAMES_MAX || i < count) {
         weir__crash_write(more, sizeof(more) - 1);
     }
     close(pipe[0]);
