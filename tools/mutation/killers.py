@@ -21,10 +21,6 @@ KILLER_SUITES = ["unit", "contract", "stress"]
 # gcov sees nothing of a child that was forked and left by _exit or a signal: these may know more
 # lines than they are known for.
 FORKING = ["engine/fork"]
-# Nor of a process that dies by a signal, as those of these tests do: they are asked about what a
-# crash runs, whatever gcov says.
-DYING = ["engine/crash", "engine/crash_chain", "engine/crash_hook", "sync/crash_stack"]
-DIED_IN = ("crash", "backtrace", "trail")
 # Tests that watch the clock for seconds: asked about the files that they are about only. What they
 # would have killed elsewhere counts as a survivor.
 SLOW = {
@@ -146,9 +142,7 @@ class Court:
         stem = pathlib.PurePath(mutant.path).stem
         names = [name for name in self.line_map.tests_of(mutant, last_line)
                  if name in killers and stem in SLOW.get(name, (stem,))]
-        if stem in DIED_IN:
-            names = list({*names, *DYING} & killers.keys())
-        elif not names:
+        if not names:
             names = [name for name in FORKING if name in killers]
         first = self.last_killer.get(mutant.path)
         names.sort(key=lambda name: (name != first, stem not in name, killers[name].seconds))
