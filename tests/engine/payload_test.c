@@ -73,6 +73,58 @@ static void a_posted_payload_is_copied_whatever_its_size(void **state)
     weir_engine_destroy(engine);
 }
 
+/* ---- flags ---- */
+
+enum { FLAGS_MAX = 64 };
+
+typedef struct flag_reader {
+    uint32_t flags[FLAGS_MAX];
+    uint64_t flows[FLAGS_MAX];
+    size_t count;
+} flag_reader;
+
+static weir_status read_flags(void *state, weir_turn *turn, const weir_event *event)
+{
+    flag_reader *r = state;
+    (void)turn;
+    if (r->count < FLAGS_MAX) {
+        r->flags[r->count] = event->flags;
+        r->flows[r->count] = event->flow;
+    }
+    r->count++;
+    return WEIR_OK;
+}
+
+/* The engine marks envelopes in the same word: its marks are not the handler's to see. */
+static void a_handler_sees_the_flags_of_the_sender_and_no_others(void **state)
+{
+    (void)state;
+    static const unsigned char bytes[WEIR_EVENT_INLINE_MAX + 1];
+    static flag_reader r;
+    size_t posted = 0;
+    weir_engine *engine = test_engine_create(NULL);
+    const weir_processor to =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = read_flags, .argument = &r));
+    for (uint32_t bit = 0; bit <= 16; bit++) {
+        for (size_t way = 0; way < 3; way++) { /* in the envelope, in a block, with a flow */
+            const weir_event event = { .type = &weir_bytes_type,
+                                       .data = bytes,
+                                       .size = way == 1 ? sizeof(bytes) : 1,
+                                       .flags = bit < 16 ? 1u << bit : 0u,
+                                       .flow = way == 2 ? 77 : 0 };
+            assert_int_equal(WEIR_OK, weir_engine_post(engine, to, &event));
+            posted++;
+        }
+    }
+    test_engine_start(engine);
+    assert_int_equal(posted, test_engine_end(engine).handled);
+    assert_int_equal(posted, r.count);
+    for (size_t i = 0; i < posted; i++) {
+        assert_int_equal(i / 3 < 16 ? 1u << (i / 3) : 0u, r.flags[i]);
+        assert_int_equal(i % 3 == 2 ? 77 : 0, r.flows[i]);
+    }
+}
+
 /* ---- sizes ---- */
 
 typedef struct pair {
@@ -345,6 +397,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_posted_payload_is_copied_whatever_its_size),
+        cmocka_unit_test(a_handler_sees_the_flags_of_the_sender_and_no_others),
         cmocka_unit_test(a_payload_that_does_not_fit_its_type_is_e_type),
         cmocka_unit_test(two_descriptors_of_one_name_and_size_are_one_type),
         cmocka_unit_test(one_name_with_two_sizes_is_e_type),

@@ -204,6 +204,35 @@ static void a_signal_whose_target_or_engine_is_gone_is_a_status(void **state)
     assert_int_equal(0, atomic_load(&l.signals));
 }
 
+/* Handlers may still post while an engine drains; a signal is outside of them, and is refused. */
+static void a_signal_is_refused_and_counted_from_the_first_moment_of_a_stop(void **state)
+{
+    (void)state;
+    listener l = { .signals = 0 };
+    test_recorder busy;
+    test_recorder_init(&busy, true);
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.threads = 2));
+    const weir_processor to = add_listener(engine, &l, 0);
+    const weir_processor long_one = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &busy));
+    const weir_signal signal = open_signal(engine, to, 8);
+    test_engine_start(engine);
+    assert_int_equal(WEIR_OK, test_post(engine, long_one, 1));
+    test_sem_wait(&busy.entered); /* it keeps the engine draining */
+    assert_int_equal(WEIR_OK, weir_signal_post(signal, 1));
+    assert_int_equal(WEIR_OK, weir_engine_stop_async(engine, TEST_PATIENCE));
+    assert_int_equal(WEIR_STOPPING, weir_signal_post(signal, 2));
+    assert_int_equal(WEIR_STOPPING, weir_signal_post(signal, 3));
+    assert_int_equal(2, test_engine_counters(engine).refused_stopping);
+    test_recorder_pass(&busy, 1);
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_OK, weir_engine_wait(engine, TEST_PATIENCE, &report));
+    assert_int_equal(2, report.accepted);
+    assert_int_equal(2, report.handled);
+    assert_int_equal(1, atomic_load(&l.signals));
+    weir_engine_destroy(engine);
+}
+
 static void there_are_at_most_64_in_a_process_and_they_come_back(void **state)
 {
     (void)state;
@@ -317,6 +346,7 @@ int main(void)
         cmocka_unit_test(a_ring_holds_64_by_default),
         cmocka_unit_test(a_mailbox_that_is_full_answers_full_and_is_counted),
         cmocka_unit_test(a_signal_whose_target_or_engine_is_gone_is_a_status),
+        cmocka_unit_test(a_signal_is_refused_and_counted_from_the_first_moment_of_a_stop),
         cmocka_unit_test(there_are_at_most_64_in_a_process_and_they_come_back),
         cmocka_unit_test(opening_one_wrongly_says_what_would_be_right),
         cmocka_unit_test(a_storm_of_signals_on_every_thread_loses_nothing_that_was_ok),
