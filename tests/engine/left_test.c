@@ -155,12 +155,61 @@ static void a_processor_of_an_abandoned_engine_shows_what_it_left(void **state)
     weir_engine_destroy(s.engine);
 }
 
+/* What single stops have left belongs to the engine's numbers, once: also when the engine then runs
+ * out of time itself. */
+static void what_single_stops_left_is_counted_once_when_the_engine_gives_up_too(void **state)
+{
+    (void)state;
+    static mixed first, second;
+    assert_int_equal(0, sem_init(&first.entered, 0, 0));
+    assert_int_equal(0, sem_init(&first.pass, 0, 0));
+    assert_int_equal(0, sem_init(&second.entered, 0, 0));
+    assert_int_equal(0, sem_init(&second.pass, 0, 0));
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.threads = 2, .log_level = WEIR_LOG_OFF));
+    const weir_processor gone =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = handle_mixed, .argument = &first));
+    const weir_processor stays =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = handle_mixed, .argument = &second));
+    test_engine_start(engine);
+    assert_int_equal(WEIR_OK, test_post(engine, stays, 1)); /* dead */
+    assert_int_equal(WEIR_OK, test_post(engine, stays, 10));
+    test_sem_wait(&second.entered);
+    for (uint64_t i = 0; i < 5; i++) {
+        assert_int_equal(WEIR_OK, test_post(engine, gone, i == 0 ? 10 : 2));
+    }
+    test_sem_wait(&first.entered);
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_TIMEOUT, weir_processor_stop(engine, gone, WEIR_NOW, &report));
+    assert_report(&report, 0, 0, 0, 5);
+    assert_int_equal(0, sem_post(&first.pass));
+    weir_counters c = WEIR_COUNTERS_INIT;
+    TEST_UNTIL(weir_processor_counters(engine, gone, &c) == WEIR_UNKNOWN);
+    c = test_engine_counters(engine);
+    assert_int_equal(7, c.accepted);
+    assert_int_equal(5, c.left);
+    assert_int_equal(1, c.dead);
+    assert_int_equal(0, c.handled);
+    assert_int_equal(1, c.depth); /* the one in hand */
+    report = (weir_stop_report)WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_TIMEOUT, weir_engine_stop(engine, WEIR_NOW, &report));
+    assert_report(&report, 0, 0, 1, 6);
+    c = test_engine_counters(engine);
+    assert_int_equal(7, c.accepted);
+    assert_int_equal(6, c.left);
+    assert_int_equal(0, c.depth);
+    assert_int_equal(0, sem_post(&second.pass));
+    weir_engine_destroy(engine);
+    assert_int_equal(1, atomic_load(&first.calls));
+    assert_int_equal(2, atomic_load(&second.calls));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_engines_stop_counts_each_outcome_once),
         cmocka_unit_test(a_processors_stop_counts_each_outcome_once),
         cmocka_unit_test(a_processor_of_an_abandoned_engine_shows_what_it_left),
+        cmocka_unit_test(what_single_stops_left_is_counted_once_when_the_engine_gives_up_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
