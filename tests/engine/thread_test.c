@@ -419,6 +419,56 @@ static void the_thread_of_a_dedicated_processor_goes_with_it(void **state)
     (void)test_engine_end(engine);
 }
 
+static weir_status fail_init(void *state, weir_turn *turn, void *argument)
+{
+    (void)state;
+    (void)argument;
+    return weir_turn_fail(turn, WEIR_E_USER, "not today");
+}
+
+/* A batch that is taken back leaves a thread and its dispatcher behind, for the next one to use. */
+static void a_dedicated_thread_that_was_taken_back_serves_the_next_one_fully(void **state)
+{
+    (void)state;
+    test_recorder recorder;
+    test_recorder_init(&recorder, false);
+    for (int times = 1; times <= 4; times++) {
+        const bool fails = times % 2 == 1;
+        weir_engine *engine = test_engine_create(WEIR_ENGINE(.log_level = WEIR_LOG_OFF));
+        const weir_processor_options *const batch[] = {
+            WEIR_PROCESSOR(.name = "own", .handler = test_recorder_handle, .dedicated = true),
+            WEIR_PROCESSOR(.name = "own", .handler = test_recorder_handle),
+        };
+        for (int time = 0; time < times; time++) {
+            weir_processor out[2] = { { 7 }, { 7 } };
+            assert_int_equal(WEIR_E_TAKEN, weir_processor_add_many(engine, batch, 2, out, NULL));
+            assert_int_equal(0, out[0].id);
+            assert_int_equal(0, out[1].id);
+            assert_int_equal(0, weir_processor_find(engine, "own").id);
+            assert_int_equal(0, weir_thread_find(engine, "own").id);
+        }
+        const weir_processor own = test_processor_add(
+            engine,
+            WEIR_PROCESSOR(.name = "own", .handler = test_recorder_handle, .argument = &recorder,
+                           .dedicated = true, .init = fails ? fail_init : count_init));
+        assert_true(weir_thread_find(engine, "own").id != 0);
+        weir_error error = WEIR_ERROR_INIT;
+        if (fails) { /* a start waits for the inits on every thread that it starts */
+            assert_int_equal(WEIR_E_USER, weir_engine_start(engine, &error));
+            assert_int_equal(WEIR_E_USER, error.status);
+            assert_string_equal("processor own", error.path);
+            assert_non_null(strstr(error.text, "not today"));
+        } else {
+            test_engine_start(engine);
+            assert_int_equal(2, test_engine_counters(engine).dispatchers);
+            assert_int_equal(2, test_engine_counters(engine).threads);
+            handles_an_event(engine, own, &recorder);
+            (void)test_engine_stop(engine);
+        }
+        weir_engine_destroy(engine);
+    }
+}
+
 static void a_dedicated_processor_names_no_dispatcher(void **state)
 {
     (void)state;
@@ -453,6 +503,7 @@ int main(void)
         cmocka_unit_test(a_priority_that_the_system_refuses_warns_and_the_thread_runs),
         cmocka_unit_test(a_dedicated_processor_has_a_dispatcher_and_a_thread_of_its_own),
         cmocka_unit_test(the_thread_of_a_dedicated_processor_goes_with_it),
+        cmocka_unit_test(a_dedicated_thread_that_was_taken_back_serves_the_next_one_fully),
         cmocka_unit_test(a_dedicated_processor_names_no_dispatcher),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
