@@ -178,21 +178,49 @@ static void an_assignment_that_is_wrong_adds_nothing(void **state)
     weir_engine_destroy(engine);
 }
 
+static void a_strategy_whose_dispatchers_are_wrong_says_so_and_adds_nothing(void **state)
+{
+    (void)state;
+    char longer[257];
+    memset(longer, 'x', sizeof(longer) - 1);
+    longer[sizeof(longer) - 1] = '\0';
+    const char *const none[] = { NULL };
+    const char *const twice[] = { "a", "b", "a", NULL };
+    const char *const too_long[] = { "a", longer, NULL };
+    const char *const *const bad[] = { NULL, none, twice, too_long };
+    weir_engine *engine = test_engine_create(NULL);
+    for (size_t i = 0; i < 4; i++) {
+        for (int strategy = WEIR_STRATEGY_PARTITION; strategy <= WEIR_STRATEGY_PER_DISPATCHER;
+             strategy++) {
+            weir_error error = WEIR_ERROR_INIT;
+            assert_int_equal(
+                WEIR_E_INVALID,
+                weir_assign_strategy(engine,
+                                     WEIR_ASSIGNMENT(.strategy = (weir_strategy)strategy,
+                                                     .threads = 1, .dispatchers = bad[i]),
+                                     &error));
+            assert_int_equal(WEIR_E_INVALID, error.status);
+            assert_string_equal("weir_assignment_options.dispatchers", error.path);
+            assert_true(error.text[0] != '\0');
+        }
+    }
+    assert_int_equal(0, test_engine_counters(engine).threads);
+    assert_int_equal(0, test_engine_counters(engine).dispatchers);
+    weir_engine_destroy(engine);
+}
+
 /* The first rows have their threads by then, asleep most of them; all of them go again. */
 static void an_assignment_that_fails_while_the_engine_runs_takes_its_threads_back(void **state)
 {
     (void)state;
-    enum { ROWS = 6, NAMES = 65 };
+    enum { ROWS = 6 };
     static const char *const row[] = { "w", NULL };
-    const char *too_many[NAMES + 1] = { NULL };
-    for (size_t i = 0; i < NAMES; i++) {
-        too_many[i] = "w";
-    }
+    static const char *const bad[] = { "w", "w", NULL };
     const char *const *rows[ROWS + 2] = { NULL };
     for (size_t i = 0; i < ROWS; i++) {
         rows[i] = row;
     }
-    rows[ROWS] = too_many;
+    rows[ROWS] = bad;
     test_recorder recorder;
     test_recorder_init(&recorder, false);
     weir_engine *engine = test_engine_create(WEIR_ENGINE(.threads = 1));
@@ -377,6 +405,7 @@ int main(void)
         cmocka_unit_test(a_row_is_a_thread_and_serves_the_names_in_it),
         cmocka_unit_test(the_valid_names_are_readable_in_the_order_of_the_threads),
         cmocka_unit_test(an_assignment_that_is_wrong_adds_nothing),
+        cmocka_unit_test(a_strategy_whose_dispatchers_are_wrong_says_so_and_adds_nothing),
         cmocka_unit_test(an_assignment_that_fails_while_the_engine_runs_takes_its_threads_back),
         cmocka_unit_test(partition_gives_no_two_dispatchers_a_thread_in_common),
         cmocka_unit_test(partition_deals_more_dispatchers_than_threads_out_in_turn),
