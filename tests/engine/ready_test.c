@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/dispatcher.h"
+#include "engine/engine.h"
 #include "engine/processor.h"
 #include "engine/thread.h"
 
@@ -132,6 +133,33 @@ static void a_lock_that_is_held_is_counted_and_left_alone(void **state)
     assert_true(weir__trylock_take(&d->dispatcher.lock)); /* it was given back */
 }
 
+/* One bit for each thread there may be; another word begins right behind the last of them. */
+static void a_push_looks_for_sleepers_among_the_threads_that_there_are(void **state)
+{
+    (void)state;
+    static weir_engine engine;
+    desk *d = desk_open();
+    d->dispatcher.engine = &engine;
+    weir__store(&engine.thread_count, WEIR__THREADS_MAX, relaxed);
+    weir__store(&d->dispatcher.parked_external[0], UINT64_MAX, relaxed);
+    weir__dispatcher_push(&d->dispatcher, &d->processors[0]); /* nobody external serves it */
+    assert_int_equal(0, weir__load(&d->dispatcher.signals, relaxed));
+    assert_true(weir__load(&d->dispatcher.parked_external[0], relaxed) == UINT64_MAX);
+    /* The last one there may be is found. */
+    weir__store(&engine.threads[WEIR__THREADS_MAX - 1], &d->thread, relaxed);
+    weir__store(&d->dispatcher.parked[WEIR__THREAD_WORDS - 1], UINT64_C(1) << 63, relaxed);
+    weir__dispatcher_push(&d->dispatcher, &d->processors[1]);
+    assert_int_equal(1, weir__load(&d->dispatcher.signals, relaxed));
+    assert_int_equal(1, weir__load(&d->dispatcher.searching, relaxed)); /* on its behalf */
+    assert_int_equal(1, weir__load(&d->thread.wake, relaxed));
+    assert_int_equal(0, weir__load(&d->dispatcher.parked[WEIR__THREAD_WORDS - 1], relaxed));
+    /* While somebody searches nobody else is woken. */
+    weir__store(&d->dispatcher.parked[WEIR__THREAD_WORDS - 1], UINT64_C(1) << 63, relaxed);
+    weir__dispatcher_push(&d->dispatcher, &d->processors[2]);
+    assert_int_equal(1, weir__load(&d->dispatcher.signals, relaxed));
+    assert_int_equal(3, weir__dispatcher_ready(&d->dispatcher));
+}
+
 /* The number shares a word with an address. The queue counts to the end of its part of it, and then
  * stays there. The same processor again and again is enough to count with. */
 static void more_than_can_be_counted_leave_the_number_at_its_end(void **state)
@@ -157,6 +185,7 @@ int main(void)
         cmocka_unit_test(the_number_of_the_ready_is_exact_wherever_they_are),
         cmocka_unit_test(a_look_at_an_empty_queue_tries_no_lock),
         cmocka_unit_test(a_lock_that_is_held_is_counted_and_left_alone),
+        cmocka_unit_test(a_push_looks_for_sleepers_among_the_threads_that_there_are),
         cmocka_unit_test(more_than_can_be_counted_leave_the_number_at_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
