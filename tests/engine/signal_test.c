@@ -296,16 +296,43 @@ static void strike(weir_engine *engine, const char *thread)
     }
 }
 
+enum { RING = 16, KEEPERS = 2 };
+
+/* With every thread held, nothing leaves the ring: it takes as many as it was made for. */
+static void assert_ring_is_whole(weir_engine *engine, const weir_processor *keepers,
+                                 test_recorder *held)
+{
+    TEST_UNTIL(test_engine_counters(engine).depth == 0);
+    for (size_t i = 0; i < KEEPERS; i++) {
+        assert_int_equal(WEIR_OK, test_post(engine, keepers[i], i));
+        test_sem_wait(&held[i].entered);
+    }
+    for (uint64_t i = 0; i < RING; i++) {
+        assert_int_equal(WEIR_OK, weir_signal_post(current, i));
+    }
+    assert_int_equal(WEIR_FULL, weir_signal_post(current, RING));
+    for (size_t i = 0; i < KEEPERS; i++) {
+        test_recorder_pass(&held[i], 1);
+    }
+}
+
 static void a_storm_of_signals_on_every_thread_loses_nothing_that_was_ok(void **state)
 {
     (void)state;
     const uint64_t wanted = test_load(20000, 4000);
     listener l = { .signals = 0 };
+    weir_processor keepers[KEEPERS];
+    test_recorder held[KEEPERS];
     weir_engine *engine = test_engine_create(NULL);
     (void)test_thread_add(engine, WEIR_THREAD(.name = "one"));
     (void)test_thread_add(engine, WEIR_THREAD(.name = "two"));
     const weir_processor to = add_listener(engine, &l, 100);
-    install(SIGALRM, open_signal(engine, to, 16));
+    for (size_t i = 0; i < KEEPERS; i++) {
+        test_recorder_init(&held[i], true);
+        keepers[i] = test_processor_add(
+            engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &held[i]));
+    }
+    install(SIGALRM, open_signal(engine, to, RING));
     install(SIGUSR1, current);
     test_engine_start(engine);
     storm_begins();
@@ -321,6 +348,7 @@ static void a_storm_of_signals_on_every_thread_loses_nothing_that_was_ok(void **
         }
     }
     storm_ends();
+    assert_ring_is_whole(engine, keepers, held);
     const weir_stop_report report = test_engine_stop(engine);
     fprintf(stderr,
             "# signals: %" PRIuLEAST64 " ok, %" PRIuLEAST64 " full; posts: %" PRIu64 " ok, %" PRIu64
@@ -330,10 +358,10 @@ static void a_storm_of_signals_on_every_thread_loses_nothing_that_was_ok(void **
     assert_int_equal(0, atomic_load(&answered_else));
     assert_int_equal(0, atomic_load(&errno_lost));
     assert_int_equal(0, atomic_load(&l.wrong));
-    assert_int_equal(atomic_load(&answered_ok), atomic_load(&l.signals));
+    assert_int_equal(atomic_load(&answered_ok) + RING, atomic_load(&l.signals));
     assert_int_equal(posted, atomic_load(&l.numbers));
-    assert_int_equal(posted + atomic_load(&answered_ok), report.accepted);
-    assert_int_equal(refused + atomic_load(&answered_full),
+    assert_int_equal(posted + atomic_load(&answered_ok) + RING + KEEPERS, report.accepted);
+    assert_int_equal(refused + atomic_load(&answered_full) + 1,
                      test_engine_counters(engine).refused_full);
     weir_engine_destroy(engine);
 }
