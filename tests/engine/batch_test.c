@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "option_support.h"
+#include "fault_support.h"
 
 enum { MANY = 300 }; /* several of the runs that a batch is cut into */
 
@@ -248,6 +248,42 @@ static void the_blocks_of_what_a_batch_refuses_are_given_back(void **state)
     weir_engine_destroy(engine);
 }
 
+/* Places of processors that are gone are used again, once nobody can be inside a call that has
+ * found them. A call that is over is over, however many events it had. */
+static void after_a_batch_the_places_of_processors_are_used_again(void **state)
+{
+    (void)state;
+    enum { CYCLES = 700 }; /* more than a part of the table holds */
+    static parcels p;
+    static test_recorder r;
+    test_fault fault;
+    test_fault_init(&fault);
+    const weir_allocator allocator = { test_fault_allocate, test_fault_release, &fault };
+    weir_engine *engine =
+        test_engine_create(WEIR_ENGINE(.allocator = &allocator, .log_level = WEIR_LOG_OFF));
+    const weir_processor to = recorder_add(engine, &r);
+    test_engine_start(engine);
+    size_t bytes = 0;
+    for (uint64_t batches = 0; batches < 5; batches++) {
+        parcels_fill(&p, 0);
+        assert_int_equal(1, weir_engine_post_batch(engine, &to, 1, p.list, 1, p.statuses));
+        TEST_UNTIL(test_engine_counters(engine).depth == 0);
+        for (int i = 0; i < CYCLES; i++) {
+            const weir_processor brief =
+                test_processor_add(engine, WEIR_PROCESSOR(.handler = test_recorder_handle));
+            assert_int_equal(WEIR_OK, weir_processor_stop(engine, brief, 0, NULL));
+        }
+        if (batches == 1) { /* by now pools have what they need */
+            bytes = atomic_load(&fault.bytes);
+        } else if (batches > 1) {
+            assert_in_range(atomic_load(&fault.bytes), 0, bytes + 16384); /* not a part more */
+        }
+    }
+    assert_int_equal(5, test_engine_end(engine).handled);
+    assert_int_equal(0, atomic_load(&fault.bytes));
+    assert_int_equal(0, atomic_load(&fault.wrong));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +295,7 @@ int main(void)
         cmocka_unit_test(a_batch_to_a_stopped_engine_is_stopping_throughout),
         cmocka_unit_test(a_batch_that_makes_no_sense_is_refused_as_a_whole),
         cmocka_unit_test(the_blocks_of_what_a_batch_refuses_are_given_back),
+        cmocka_unit_test(after_a_batch_the_places_of_processors_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
