@@ -291,6 +291,53 @@ static void while_an_engine_drains_no_processor_and_no_thread_can_be_added(void 
     weir_engine_destroy(engine);
 }
 
+/* ---- nothing left ---- */
+
+static uint64_t mapped_bytes(void)
+{
+    char text[64] = "0";
+    assert_true(test_proc_line("/proc/self/status", "VmSize:", text, sizeof(text)));
+    return strtoull(text, NULL, 10) * 1024;
+}
+
+/* Engine, helpers of asynchronous stops, dedicated threads: whoever was started is joined, or its
+ * stack stays. */
+static void engine_of_every_thread(void)
+{
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.threads = 2));
+    const weir_processor own = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .dedicated = true));
+    test_engine_start(engine);
+    (void)test_thread_add(engine, NULL);
+    assert_int_equal(WEIR_OK, weir_processor_stop_async(engine, own, TEST_PATIENCE));
+    assert_int_equal(WEIR_OK, weir_engine_stop_async(engine, TEST_PATIENCE));
+    assert_int_equal(WEIR_OK, weir_engine_wait(engine, TEST_PATIENCE, NULL));
+    weir_engine_destroy(engine);
+}
+
+static void an_engine_leaves_no_thread_and_no_stack_behind(void **state)
+{
+    (void)state;
+    enum { ENGINES = 40, STACKS = 16 };
+    if (TEST_SANITIZED) {
+        test_skip("a sanitizer keeps memory of its own");
+    }
+    pthread_attr_t attributes;
+    size_t stack = 0;
+    assert_int_equal(0, pthread_attr_init(&attributes));
+    assert_int_equal(0, pthread_attr_getstacksize(&attributes, &stack));
+    const uint64_t tasks = test_task_count();
+    for (int i = 0; i < 3; i++) { /* the system keeps a few stacks for later */
+        engine_of_every_thread();
+    }
+    const uint64_t before = mapped_bytes();
+    for (int i = 0; i < ENGINES; i++) {
+        engine_of_every_thread();
+    }
+    TEST_UNTIL(test_task_count() == tasks);
+    assert_true(mapped_bytes() < before + STACKS * stack);
+}
+
 /* ---- nothing there ---- */
 
 static void looking_for_nothing_finds_nothing(void **state)
@@ -323,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_handler_that_returns_just_after_a_stop_has_given_up_counts_as_handled),
         cmocka_unit_test(what_waits_behind_an_init_that_outlasts_the_stop_is_never_handled),
         cmocka_unit_test(while_an_engine_drains_no_processor_and_no_thread_can_be_added),
+        cmocka_unit_test(an_engine_leaves_no_thread_and_no_stack_behind),
         cmocka_unit_test(looking_for_nothing_finds_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

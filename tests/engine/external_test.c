@@ -536,6 +536,32 @@ static void it_works_beside_threads_of_the_engine(void **state)
     assert_int_not_equal(ui.task, work.task);
 }
 
+/* It comes to help where work waits already, and nothing new may ever come. */
+static void one_that_is_added_where_work_waits_is_readable_at_once(void **state)
+{
+    (void)state;
+    test_recorder busy;
+    test_recorder_init(&busy, true);
+    loop l;
+    test_recorder_init(&l.recorder, false);
+    l.engine = test_engine_create(WEIR_ENGINE(.threads = 1));
+    const weir_processor first = test_processor_add(
+        l.engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &busy));
+    l.to = test_processor_add(
+        l.engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &l.recorder));
+    test_engine_start(l.engine);
+    assert_int_equal(WEIR_OK, test_post(l.engine, first, 0));
+    test_sem_wait(&busy.entered); /* the only thread is inside */
+    assert_int_equal(WEIR_OK, test_post(l.engine, l.to, 0));
+    l.thread = test_thread_add(l.engine, WEIR_THREAD(.external = true));
+    assert_true(is_readable(&l, 0));
+    assert_int_equal(1, turn_until_idle(&l, 0));
+    assert_false(is_readable(&l, 0));
+    test_recorder_saw_run(&l.recorder, 0, 1);
+    test_recorder_pass(&busy, 1);
+    test_external_end(l.engine, l.thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -556,6 +582,7 @@ int main(void)
         cmocka_unit_test(a_stop_makes_the_descriptor_readable),
         cmocka_unit_test(a_stop_that_nobody_turns_ends_at_its_timeout_and_says_what_is_left),
         cmocka_unit_test(it_works_beside_threads_of_the_engine),
+        cmocka_unit_test(one_that_is_added_where_work_waits_is_readable_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
