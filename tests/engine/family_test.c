@@ -59,7 +59,7 @@ static void assert_report(const weir_stop_report *r, uint64_t handled, uint64_t 
 
 /* ---- the end ---- */
 
-/* Whoever of a family has a hook: the engine's stop ends all of them, and waits for none in vain. */
+/* Whoever of a family has a hook: the engine's stop ends all, and waits for none in vain. */
 static void an_engines_stop_ends_families_children_first_whoever_has_a_hook(void **state)
 {
     (void)state;
