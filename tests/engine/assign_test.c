@@ -178,7 +178,7 @@ static void an_assignment_that_is_wrong_adds_nothing(void **state)
     weir_engine_destroy(engine);
 }
 
-static void a_strategy_whose_dispatchers_are_wrong_says_so_and_adds_nothing(void **state)
+static void a_strategy_with_wrong_dispatchers_or_threads_says_so_and_adds_nothing(void **state)
 {
     (void)state;
     char longer[257];
@@ -204,6 +204,15 @@ static void a_strategy_whose_dispatchers_are_wrong_says_so_and_adds_nothing(void
             assert_true(error.text[0] != '\0');
         }
     }
+    weir_error error = WEIR_ERROR_INIT;
+    assert_int_equal(
+        WEIR_E_INVALID,
+        weir_assign_strategy(engine,
+                             WEIR_ASSIGNMENT(.strategy = WEIR_STRATEGY_SHARED, .threads = 1025,
+                                             .dispatchers = WEIR_NAMES("a")),
+                             &error));
+    assert_string_equal("weir_assignment_options.threads", error.path);
+    assert_non_null(strstr(error.text, "is 1025, must be 1 to 1024"));
     assert_int_equal(0, test_engine_counters(engine).threads);
     assert_int_equal(0, test_engine_counters(engine).dispatchers);
     weir_engine_destroy(engine);
@@ -405,7 +414,7 @@ int main(void)
         cmocka_unit_test(a_row_is_a_thread_and_serves_the_names_in_it),
         cmocka_unit_test(the_valid_names_are_readable_in_the_order_of_the_threads),
         cmocka_unit_test(an_assignment_that_is_wrong_adds_nothing),
-        cmocka_unit_test(a_strategy_whose_dispatchers_are_wrong_says_so_and_adds_nothing),
+        cmocka_unit_test(a_strategy_with_wrong_dispatchers_or_threads_says_so_and_adds_nothing),
         cmocka_unit_test(an_assignment_that_fails_while_the_engine_runs_takes_its_threads_back),
         cmocka_unit_test(partition_gives_no_two_dispatchers_a_thread_in_common),
         cmocka_unit_test(partition_deals_more_dispatchers_than_threads_out_in_turn),
