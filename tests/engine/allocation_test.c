@@ -10,6 +10,8 @@
  */
 #include "fault_support.h"
 
+#include "sync/crash.h"
+
 enum { NTH_MAX = 10000, MANY = 20 };
 
 typedef struct scene {
@@ -447,12 +449,45 @@ static void nothing_is_allocated_once_per_event(void **state)
     assert_nothing_is_out(&s);
 }
 
+/* What a thread takes from the engine's allocator when it is added. */
+static size_t bytes_of_a_thread(weir_crash_report report, bool external)
+{
+    test_fault fault;
+    test_fault_init(&fault);
+    const weir_allocator allocator = { test_fault_allocate, test_fault_release, &fault };
+    weir_engine *engine =
+        test_engine_create(WEIR_ENGINE(.allocator = &allocator, .crash_report = report));
+    const size_t before = atomic_load(&fault.bytes);
+    (void)test_thread_add(engine, WEIR_THREAD(.external = external));
+    const size_t taken = atomic_load(&fault.bytes) - before;
+    weir_engine_destroy(engine);
+    assert_int_equal(0, atomic_load(&fault.bytes));
+    assert_int_equal(0, atomic_load(&fault.wrong));
+    return taken;
+}
+
+/* A handler that overflows its stack can be reported on another one only. */
+static void a_thread_has_a_stack_for_reports_unless_there_are_none(void **state)
+{
+    (void)state;
+    const size_t without = bytes_of_a_thread(WEIR_CRASH_REPORT_OFF, false);
+    assert_true(without > 0);
+    assert_int_equal(without + weir__crash_stack_size(),
+                     bytes_of_a_thread(WEIR_CRASH_REPORT_ON, false));
+    assert_int_equal(without + weir__crash_stack_size(),
+                     bytes_of_a_thread(WEIR_CRASH_REPORT_DEFAULT, false));
+    /* The application's threads bring their own along. */
+    assert_int_equal(without, bytes_of_a_thread(WEIR_CRASH_REPORT_ON, true));
+    assert_int_equal(without, bytes_of_a_thread(WEIR_CRASH_REPORT_OFF, true));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(create_survives_its_nth_allocation_failing),
         cmocka_unit_test(every_operation_survives_its_nth_allocation_failing),
         cmocka_unit_test(nothing_is_allocated_once_per_event),
+        cmocka_unit_test(a_thread_has_a_stack_for_reports_unless_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

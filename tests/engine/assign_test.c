@@ -178,6 +178,84 @@ static void an_assignment_that_is_wrong_adds_nothing(void **state)
     weir_engine_destroy(engine);
 }
 
+static void a_strategy_with_wrong_dispatchers_or_threads_says_so_and_adds_nothing(void **state)
+{
+    (void)state;
+    char longer[257];
+    memset(longer, 'x', sizeof(longer) - 1);
+    longer[sizeof(longer) - 1] = '\0';
+    const char *const none[] = { NULL };
+    const char *const twice[] = { "a", "b", "a", NULL };
+    const char *const too_long[] = { "a", longer, NULL };
+    const char *const *const bad[] = { NULL, none, twice, too_long };
+    weir_engine *engine = test_engine_create(NULL);
+    for (size_t i = 0; i < 4; i++) {
+        for (int strategy = WEIR_STRATEGY_PARTITION; strategy <= WEIR_STRATEGY_PER_DISPATCHER;
+             strategy++) {
+            weir_error error = WEIR_ERROR_INIT;
+            assert_int_equal(
+                WEIR_E_INVALID,
+                weir_assign_strategy(engine,
+                                     WEIR_ASSIGNMENT(.strategy = (weir_strategy)strategy,
+                                                     .threads = 1, .dispatchers = bad[i]),
+                                     &error));
+            assert_int_equal(WEIR_E_INVALID, error.status);
+            assert_string_equal("weir_assignment_options.dispatchers", error.path);
+            assert_true(error.text[0] != '\0');
+        }
+    }
+    weir_error error = WEIR_ERROR_INIT;
+    assert_int_equal(
+        WEIR_E_INVALID,
+        weir_assign_strategy(engine,
+                             WEIR_ASSIGNMENT(.strategy = WEIR_STRATEGY_SHARED, .threads = 1025,
+                                             .dispatchers = WEIR_NAMES("a")),
+                             &error));
+    assert_string_equal("weir_assignment_options.threads", error.path);
+    assert_non_null(strstr(error.text, "is 1025, must be 1 to 1024"));
+    assert_int_equal(0, test_engine_counters(engine).threads);
+    assert_int_equal(0, test_engine_counters(engine).dispatchers);
+    weir_engine_destroy(engine);
+}
+
+/* The first rows have their threads by then, asleep most of them; all of them go again. */
+static void an_assignment_that_fails_while_the_engine_runs_takes_its_threads_back(void **state)
+{
+    (void)state;
+    enum { ROWS = 6 };
+    static const char *const row[] = { "w", NULL };
+    static const char *const bad[] = { "w", "w", NULL };
+    const char *const *rows[ROWS + 2] = { NULL };
+    for (size_t i = 0; i < ROWS; i++) {
+        rows[i] = row;
+    }
+    rows[ROWS] = bad;
+    test_recorder recorder;
+    test_recorder_init(&recorder, false);
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.threads = 1));
+    const weir_processor to = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &recorder));
+    test_engine_start(engine);
+    const uint64_t tasks = test_task_count();
+    for (uint64_t round = 0; round < 10; round++) {
+        weir_error error = WEIR_ERROR_INIT;
+        assert_int_equal(WEIR_E_INVALID, weir_assign(engine, rows, &error));
+        assert_int_equal(WEIR_E_INVALID, error.status);
+        TEST_UNTIL(test_task_count() == tasks);
+        assert_int_equal(1, test_engine_counters(engine).threads);
+        error = (weir_error)WEIR_ERROR_INIT;
+        assert_int_equal(
+            0,
+            weir_processor_add(
+                engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .dispatcher = "w"), &error)
+                .id);
+        assert_int_equal(WEIR_E_INVALID, error.status); /* nobody serves it */
+        assert_int_equal(WEIR_OK, test_post(engine, to, round));
+        TEST_UNTIL(test_recorder_handled(&recorder) == round + 1);
+    }
+    (void)test_engine_end(engine);
+}
+
 static void partition_gives_no_two_dispatchers_a_thread_in_common(void **state)
 {
     (void)state;
@@ -336,6 +414,8 @@ int main(void)
         cmocka_unit_test(a_row_is_a_thread_and_serves_the_names_in_it),
         cmocka_unit_test(the_valid_names_are_readable_in_the_order_of_the_threads),
         cmocka_unit_test(an_assignment_that_is_wrong_adds_nothing),
+        cmocka_unit_test(a_strategy_with_wrong_dispatchers_or_threads_says_so_and_adds_nothing),
+        cmocka_unit_test(an_assignment_that_fails_while_the_engine_runs_takes_its_threads_back),
         cmocka_unit_test(partition_gives_no_two_dispatchers_a_thread_in_common),
         cmocka_unit_test(partition_deals_more_dispatchers_than_threads_out_in_turn),
         cmocka_unit_test(shared_lets_every_thread_serve_every_dispatcher),

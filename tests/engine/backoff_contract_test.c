@@ -17,6 +17,7 @@ typedef struct load {
     _Atomic bool end;
     _Atomic uint64_t accepted;
     pthread_t threads[PRODUCERS];
+    weir_thread own[THREADS]; /* the engine's */
 } load;
 
 static void *produce(void *argument)
@@ -49,7 +50,7 @@ static void load_run(load *l)
 static void load_start(load *l, const weir_engine_options *options)
 {
     l->engine = engine_make(options);
-    engine_add_threads(l->engine, "", THREADS, WEIR_IDLE_DEFAULT, NULL);
+    engine_add_threads(l->engine, "", THREADS, WEIR_IDLE_DEFAULT, l->own);
     load_run(l);
 }
 
@@ -97,6 +98,13 @@ static void contention_makes_back_off_happen_and_in_less_than_15_percent_of_cycl
     assert_true(c.try_locks >= c.try_locks_failed);
     assert_true(c.backoff_ns >= c.backoffs * 10000);    /* at least the base each ... */
     assert_true(c.backoff_ns <= c.backoffs * 10000000); /* ... at most the maximum */
+    uint64_t of_threads = 0;                            /* who serve nothing else */
+    for (size_t i = 0; i < THREADS; i++) {
+        weir_thread_counters t = WEIR_THREAD_COUNTERS_INIT;
+        assert_int_equal(WEIR_OK, weir_thread_counters_get(l.engine, l.own[i], &t));
+        of_threads += t.backoffs;
+    }
+    assert_int_equal(c.backoffs, of_threads);
     weir_engine_destroy(l.engine);
 }
 

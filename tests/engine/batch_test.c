@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "option_support.h"
+#include "fault_support.h"
 
 enum { MANY = 300 }; /* several of the runs that a batch is cut into */
 
@@ -248,6 +248,81 @@ static void the_blocks_of_what_a_batch_refuses_are_given_back(void **state)
     weir_engine_destroy(engine);
 }
 
+/* ---- what a call leaves behind ---- */
+
+static void send_one_alone(weir_engine *engine, weir_processor to, weir_processor asker)
+{
+    (void)asker;
+    assert_int_equal(WEIR_OK, test_post(engine, to, 0));
+}
+
+static void send_one_as_a_batch(weir_engine *engine, weir_processor to, weir_processor asker)
+{
+    (void)asker;
+    const weir_event *const list[] = { WEIR_EVENT(number, 0) };
+    assert_int_equal(1, weir_engine_post_batch(engine, &to, 1, list, 1, NULL));
+}
+
+static void send_one_to_the_asker(weir_engine *engine, weir_processor to, weir_processor asker)
+{
+    (void)to;
+    assert_int_equal(WEIR_OK, test_post(engine, asker, 0));
+}
+
+/* Asks once for room where there is some; the answer is the second event. */
+static weir_status ask_for_room(void *state, weir_turn *turn, const weir_event *event)
+{
+    return weir_event_as(event, &number_type) != NULL
+               ? weir_turn_want_room(turn, *(weir_processor *)state, 0)
+               : WEIR_OK;
+}
+
+/* Places of processors that are gone are used again, once nobody can be inside a call that has
+ * found them. A call that is over is over: after it, as many come and go as one likes. */
+static void places_are_used_again_after(void (*send_one)(weir_engine *engine, weir_processor to,
+                                                         weir_processor asker))
+{
+    enum { CYCLES = 700 }; /* more than a part of the table holds */
+    static test_recorder r;
+    test_fault fault;
+    test_fault_init(&fault);
+    const weir_allocator allocator = { test_fault_allocate, test_fault_release, &fault };
+    weir_engine *engine =
+        test_engine_create(WEIR_ENGINE(.allocator = &allocator, .log_level = WEIR_LOG_OFF));
+    (void)test_thread_add(engine, NULL);
+    (void)test_thread_add(engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("ask")));
+    weir_processor to = recorder_add(engine, &r);
+    const weir_processor asker = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = ask_for_room, .argument = &to, .dispatcher = "ask"));
+    test_engine_start(engine);
+    size_t bytes = 0;
+    for (int calls = 0; calls < 5; calls++) {
+        send_one(engine, to, asker);
+        TEST_UNTIL(test_engine_counters(engine).depth == 0);
+        for (int i = 0; i < CYCLES; i++) {
+            const weir_processor brief =
+                test_processor_add(engine, WEIR_PROCESSOR(.handler = test_recorder_handle));
+            assert_int_equal(WEIR_OK, weir_processor_stop(engine, brief, 0, NULL));
+        }
+        if (calls == 1) { /* by now pools have what they need */
+            bytes = atomic_load(&fault.bytes);
+        } else if (calls > 1) {
+            assert_in_range(atomic_load(&fault.bytes), 0, bytes + 16384); /* not a part more */
+        }
+    }
+    (void)test_engine_end(engine);
+    assert_int_equal(0, atomic_load(&fault.bytes));
+    assert_int_equal(0, atomic_load(&fault.wrong));
+}
+
+static void after_a_call_the_places_of_processors_are_used_again(void **state)
+{
+    (void)state;
+    places_are_used_again_after(send_one_alone);
+    places_are_used_again_after(send_one_as_a_batch);
+    places_are_used_again_after(send_one_to_the_asker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +334,7 @@ int main(void)
         cmocka_unit_test(a_batch_to_a_stopped_engine_is_stopping_throughout),
         cmocka_unit_test(a_batch_that_makes_no_sense_is_refused_as_a_whole),
         cmocka_unit_test(the_blocks_of_what_a_batch_refuses_are_given_back),
+        cmocka_unit_test(after_a_call_the_places_of_processors_are_used_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,6 +192,23 @@ static void a_thread_counts_its_turns_and_when_it_began(void **state)
     test_external_end(r.engine, r.loop);
 }
 
+static void a_thread_counts_what_it_handled_on_all_its_dispatchers(void **state)
+{
+    (void)state;
+    rig r = rig_start();
+    const weir_processor other =
+        test_processor_add(r.engine, WEIR_PROCESSOR(.handler = judge, .dispatcher = "b"));
+    post_all(&r, r.plain, 3, WEIR_OK);
+    post_all(&r, other, 5, WEIR_OK);
+    assert_int_equal(8, weir_thread_run_once(r.engine, r.loop, 0));
+    assert_int_equal(2, dispatcher_of(&r, "a").handled); /* 0 2 */
+    assert_int_equal(3, dispatcher_of(&r, "b").handled); /* 0 2 4 */
+    assert_int_equal(5, thread_of(&r).handled);
+    assert_int_equal(dispatcher_of(&r, "a").turns + dispatcher_of(&r, "b").turns,
+                     thread_of(&r).turns);
+    test_external_end(r.engine, r.loop);
+}
+
 static void a_thread_says_when_it_last_ran_out_of_work(void **state)
 {
     (void)state;
@@ -271,6 +288,7 @@ int main(void)
         cmocka_unit_test(a_processor_counts_its_own),
         cmocka_unit_test(a_dispatcher_counts_turns_and_what_is_ready),
         cmocka_unit_test(a_thread_counts_its_turns_and_when_it_began),
+        cmocka_unit_test(a_thread_counts_what_it_handled_on_all_its_dispatchers),
         cmocka_unit_test(a_thread_says_when_it_last_ran_out_of_work),
         cmocka_unit_test(blocks_are_counted_now_at_most_and_refused),
         cmocka_unit_test(a_log_level_is_one_of_the_five_or_stays),

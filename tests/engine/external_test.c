@@ -80,6 +80,46 @@ static void the_descriptor_is_readable_exactly_while_there_is_work(void **state)
     test_external_end(l.engine, l.thread);
 }
 
+/* At a number above 0 it sends the next smaller one to its partner. */
+static weir_status count_down(void *state, weir_turn *turn, const weir_event *event)
+{
+    const number *n = weir_event_as(event, &number_type);
+    return n != NULL && n->value > 0
+               ? weir_turn_post(turn, *(weir_processor *)state, WEIR_EVENT(number, n->value - 1))
+               : WEIR_OK;
+}
+
+/* Whoever is being turned looks for himself: nobody rings for what his handlers post. */
+static void one_that_is_turned_is_not_rung_for_what_its_handlers_post(void **state)
+{
+    (void)state;
+    loop l;
+    loop_create(&l, false);
+    const weir_thread other =
+        test_thread_add(l.engine, WEIR_THREAD(.name = "other", .external = true));
+    weir_processor sides[2];
+    sides[0] =
+        test_processor_add(l.engine, WEIR_PROCESSOR(.handler = count_down, .argument = &sides[1]));
+    sides[1] =
+        test_processor_add(l.engine, WEIR_PROCESSOR(.handler = count_down, .argument = &sides[0]));
+    loop_start(&l);
+    TEST_UNTIL(weir_thread_run_once(l.engine, other, 0) == 0);
+    for (int round = 0; round < 5; round++) {
+        weir_dispatcher_counters before = WEIR_DISPATCHER_COUNTERS_INIT;
+        weir_dispatcher_counters after = WEIR_DISPATCHER_COUNTERS_INIT;
+        assert_int_equal(WEIR_OK, weir_dispatcher_counters_get(l.engine, "", &before));
+        assert_int_equal(WEIR_OK, test_post(l.engine, sides[0], 9)); /* rings for the first */
+        assert_int_equal(10, weir_thread_run_once(l.engine, other, 0));
+        assert_int_equal(0, weir_thread_run_once(l.engine, other, 0));
+        assert_int_equal(WEIR_OK, weir_dispatcher_counters_get(l.engine, "", &after));
+        assert_int_equal(before.signals + 1, after.signals);
+        assert_true(is_readable(&l, 0));
+        assert_int_equal(0, turn_until_idle(&l, 0));
+        assert_false(is_readable(&l, 0));
+    }
+    test_external_end(l.engine, l.thread);
+}
+
 static void a_start_without_work_leaves_it_quiet(void **state)
 {
     (void)state;
@@ -496,10 +536,37 @@ static void it_works_beside_threads_of_the_engine(void **state)
     assert_int_not_equal(ui.task, work.task);
 }
 
+/* It comes to help where work waits already, and nothing new may ever come. */
+static void one_that_is_added_where_work_waits_is_readable_at_once(void **state)
+{
+    (void)state;
+    test_recorder busy;
+    test_recorder_init(&busy, true);
+    loop l;
+    test_recorder_init(&l.recorder, false);
+    l.engine = test_engine_create(WEIR_ENGINE(.threads = 1));
+    const weir_processor first = test_processor_add(
+        l.engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &busy));
+    l.to = test_processor_add(
+        l.engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &l.recorder));
+    test_engine_start(l.engine);
+    assert_int_equal(WEIR_OK, test_post(l.engine, first, 0));
+    test_sem_wait(&busy.entered); /* the only thread is inside */
+    assert_int_equal(WEIR_OK, test_post(l.engine, l.to, 0));
+    l.thread = test_thread_add(l.engine, WEIR_THREAD(.external = true));
+    assert_true(is_readable(&l, 0));
+    assert_int_equal(1, turn_until_idle(&l, 0));
+    assert_false(is_readable(&l, 0));
+    test_recorder_saw_run(&l.recorder, 0, 1);
+    test_recorder_pass(&busy, 1);
+    test_external_end(l.engine, l.thread);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_descriptor_is_readable_exactly_while_there_is_work),
+        cmocka_unit_test(one_that_is_turned_is_not_rung_for_what_its_handlers_post),
         cmocka_unit_test(a_start_without_work_leaves_it_quiet),
         cmocka_unit_test(a_fair_dispatcher_makes_it_readable_too),
         cmocka_unit_test(what_was_posted_before_the_start_makes_it_readable),
@@ -515,6 +582,7 @@ int main(void)
         cmocka_unit_test(a_stop_makes_the_descriptor_readable),
         cmocka_unit_test(a_stop_that_nobody_turns_ends_at_its_timeout_and_says_what_is_left),
         cmocka_unit_test(it_works_beside_threads_of_the_engine),
+        cmocka_unit_test(one_that_is_added_where_work_waits_is_readable_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,8 +68,11 @@ static void each_strategy_has_a_name(void **state)
     assert_int_equal(WEIR_IDLE_DEFAULT, weir_idle_find("busy_spin"));
     assert_int_equal(WEIR_IDLE_DEFAULT, weir_idle_find(""));
     assert_int_equal(WEIR_IDLE_DEFAULT, weir_idle_find(NULL));
-    assert_null(weir_idle_name((weir_idle)(WEIR_IDLE_NOOP + 1)));
-    assert_null(weir_idle_name((weir_idle)99));
+    assert_string_equal("backoff", weir_idle_name(WEIR_IDLE_DEFAULT));
+    for (int no_strategy = WEIR_IDLE_NOOP + 1; no_strategy < 10000; no_strategy++) {
+        assert_null(weir_idle_name((weir_idle)no_strategy));
+    }
+    assert_null(weir_idle_name((weir_idle)-1));
 }
 
 static void an_event_is_handled_under_each_strategy_though_no_other_comes(void **state)

@@ -230,6 +230,34 @@ static void a_failing_handler_is_said_with_its_processor_status_type_and_sentenc
     }
 }
 
+static weir_status handle_not(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)state;
+    (void)turn;
+    (void)event;
+    return WEIR_UNHANDLED;
+}
+
+static void an_event_that_nobody_handles_is_said_with_its_processor_status_and_type(void **state)
+{
+    (void)state;
+    test_log log;
+    weir_engine *engine = create_logging(&log, WEIR_LOG_DEFAULT);
+    const weir_processor to =
+        test_processor_add(engine, WEIR_PROCESSOR(.name = "deaf", .handler = handle_not));
+    assert_int_equal(WEIR_OK, test_post(engine, to, 1));
+    test_engine_start(engine);
+    assert_int_equal(1, test_engine_stop(engine).handled);
+    assert_int_equal(1, test_engine_counters(engine).unhandled);
+    weir_engine_destroy(engine);
+    assert_int_equal(1, log.count);
+    assert_int_equal(WEIR_LOG_WARNING, log.lines[0].level);
+    assert_int_equal(WEIR_UNHANDLED, log.lines[0].status);
+    assert_string_equal("processor deaf", log.lines[0].component);
+    assert_string_equal("type=test.number", log.lines[0].fields);
+    assert_string_equal("logged", log.lines[0].engine);
+}
+
 /* ---- the default: a line on stderr ---- */
 
 /* Runs `speak` while stderr is a file; returns what was written. */
@@ -342,6 +370,7 @@ int main(void)
         cmocka_unit_test(what_a_load_repeats_is_said_once_a_second_and_counted),
         cmocka_unit_test(a_failing_hook_is_said_with_its_component_status_and_sentence),
         cmocka_unit_test(a_failing_handler_is_said_with_its_processor_status_type_and_sentence),
+        cmocka_unit_test(an_event_that_nobody_handles_is_said_with_its_processor_status_and_type),
         cmocka_unit_test(the_default_is_one_line_of_logfmt_on_stderr),
         cmocka_unit_test(what_would_break_the_line_is_quoted_and_escaped),
         cmocka_unit_test(an_entry_that_is_too_long_is_still_a_line),

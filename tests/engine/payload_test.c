@@ -73,6 +73,58 @@ static void a_posted_payload_is_copied_whatever_its_size(void **state)
     weir_engine_destroy(engine);
 }
 
+/* ---- flags ---- */
+
+enum { FLAGS_MAX = 64 };
+
+typedef struct flag_reader {
+    uint32_t flags[FLAGS_MAX];
+    uint64_t flows[FLAGS_MAX];
+    size_t count;
+} flag_reader;
+
+static weir_status read_flags(void *state, weir_turn *turn, const weir_event *event)
+{
+    flag_reader *r = state;
+    (void)turn;
+    if (r->count < FLAGS_MAX) {
+        r->flags[r->count] = event->flags;
+        r->flows[r->count] = event->flow;
+    }
+    r->count++;
+    return WEIR_OK;
+}
+
+/* The engine marks envelopes in the same word: its marks are not the handler's to see. */
+static void a_handler_sees_the_flags_of_the_sender_and_no_others(void **state)
+{
+    (void)state;
+    static const unsigned char bytes[WEIR_EVENT_INLINE_MAX + 1];
+    static flag_reader r;
+    size_t posted = 0;
+    weir_engine *engine = test_engine_create(NULL);
+    const weir_processor to =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = read_flags, .argument = &r));
+    for (uint32_t bit = 0; bit <= 16; bit++) {
+        for (size_t way = 0; way < 3; way++) { /* in the envelope, in a block, with a flow */
+            const weir_event event = { .type = &weir_bytes_type,
+                                       .data = bytes,
+                                       .size = way == 1 ? sizeof(bytes) : 1,
+                                       .flags = bit < 16 ? 1u << bit : 0u,
+                                       .flow = way == 2 ? 77 : 0 };
+            assert_int_equal(WEIR_OK, weir_engine_post(engine, to, &event));
+            posted++;
+        }
+    }
+    test_engine_start(engine);
+    assert_int_equal(posted, test_engine_end(engine).handled);
+    assert_int_equal(posted, r.count);
+    for (size_t i = 0; i < posted; i++) {
+        assert_int_equal(i / 3 < 16 ? 1u << (i / 3) : 0u, r.flags[i]);
+        assert_int_equal(i % 3 == 2 ? 77 : 0, r.flows[i]);
+    }
+}
+
 /* ---- sizes ---- */
 
 typedef struct pair {
@@ -143,6 +195,59 @@ static void two_descriptors_of_one_name_and_size_are_one_type(void **state)
     weir_engine_destroy(engine);
     assert_non_null(weir_event_as(&again, &pair_type));
     assert_null(weir_event_as(&again, &number_type));
+}
+
+static weir_status note_first(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)turn;
+    (void)event;
+    *(uint64_t *)state += 1;
+    return WEIR_OK;
+}
+
+static weir_status note_second(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)turn;
+    (void)event;
+    *(uint64_t *)state += 100;
+    return WEIR_OK;
+}
+
+/* Wherever its row is; a row of the very descriptor is preferred, and the first of two. */
+static void a_table_finds_a_type_by_either_descriptor_in_every_row(void **state)
+{
+    (void)state;
+    static const weir_case first[] = { { &pair_again, note_first }, { &tick_type, note_second } };
+    static const weir_case last[] = { { &tick_type, note_second }, { &pair_again, note_first } };
+    static const weir_case both[] = { { &pair_again, note_second }, { &pair_type, note_first } };
+    static const weir_case twice[] = { { &pair_type, note_first }, { &pair_type, note_second } };
+    static const weir_case *const tables[] = { first, last, both, twice };
+    for (size_t t = 0; t < 4; t++) {
+        uint64_t sum = 0;
+        weir_engine *engine = test_engine_create(NULL);
+        const weir_processor to =
+            test_processor_add(engine, WEIR_PROCESSOR(.cases = { tables[t], 2 }, .argument = &sum));
+        assert_int_equal(WEIR_OK, weir_engine_post(engine, to, WEIR_EVENT(pair, 5, 6)));
+        test_engine_start(engine);
+        assert_int_equal(1, test_engine_stop(engine).handled);
+        assert_int_equal(0, test_engine_counters(engine).unhandled);
+        weir_engine_destroy(engine);
+        assert_int_equal(1, sum);
+    }
+}
+
+static void what_is_no_event_or_no_type_has_no_payload(void **state)
+{
+    (void)state;
+    const weir_event *event = WEIR_EVENT(pair, 5, 6);
+    const weir_event no_type = { .data = event->data, .size = event->size };
+    assert_ptr_equal(event->data, weir_event_as(event, &pair_type));
+    assert_null(weir_event_as(NULL, &pair_type));
+    assert_null(weir_event_as(event, NULL));
+    assert_null(weir_event_as(NULL, NULL));
+    assert_null(weir_event_as(&no_type, &pair_type));
+    assert_non_null(weir_event_as(WEIR_EMPTY(tick), &tick_type)); /* an empty one has one */
+    assert_null(weir_event_as(WEIR_EMPTY(tick), &pair_type));
 }
 
 static void one_name_with_two_sizes_is_e_type(void **state)
@@ -345,8 +450,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_posted_payload_is_copied_whatever_its_size),
+        cmocka_unit_test(a_handler_sees_the_flags_of_the_sender_and_no_others),
         cmocka_unit_test(a_payload_that_does_not_fit_its_type_is_e_type),
         cmocka_unit_test(two_descriptors_of_one_name_and_size_are_one_type),
+        cmocka_unit_test(a_table_finds_a_type_by_either_descriptor_in_every_row),
+        cmocka_unit_test(what_is_no_event_or_no_type_has_no_payload),
         cmocka_unit_test(one_name_with_two_sizes_is_e_type),
         cmocka_unit_test(a_type_with_a_drop_hook_travels_in_blocks_only),
         cmocka_unit_test(what_was_handled_or_failed_is_dropped_once_after_its_handler),

@@ -204,6 +204,35 @@ static void a_signal_whose_target_or_engine_is_gone_is_a_status(void **state)
     assert_int_equal(0, atomic_load(&l.signals));
 }
 
+/* Handlers may still post while an engine drains; a signal is outside of them, and is refused. */
+static void a_signal_is_refused_and_counted_from_the_first_moment_of_a_stop(void **state)
+{
+    (void)state;
+    listener l = { .signals = 0 };
+    test_recorder busy;
+    test_recorder_init(&busy, true);
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.threads = 2));
+    const weir_processor to = add_listener(engine, &l, 0);
+    const weir_processor long_one = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &busy));
+    const weir_signal signal = open_signal(engine, to, 8);
+    test_engine_start(engine);
+    assert_int_equal(WEIR_OK, test_post(engine, long_one, 1));
+    test_sem_wait(&busy.entered); /* it keeps the engine draining */
+    assert_int_equal(WEIR_OK, weir_signal_post(signal, 1));
+    assert_int_equal(WEIR_OK, weir_engine_stop_async(engine, TEST_PATIENCE));
+    assert_int_equal(WEIR_STOPPING, weir_signal_post(signal, 2));
+    assert_int_equal(WEIR_STOPPING, weir_signal_post(signal, 3));
+    assert_int_equal(2, test_engine_counters(engine).refused_stopping);
+    test_recorder_pass(&busy, 1);
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_OK, weir_engine_wait(engine, TEST_PATIENCE, &report));
+    assert_int_equal(2, report.accepted);
+    assert_int_equal(2, report.handled);
+    assert_int_equal(1, atomic_load(&l.signals));
+    weir_engine_destroy(engine);
+}
+
 static void there_are_at_most_64_in_a_process_and_they_come_back(void **state)
 {
     (void)state;
@@ -267,16 +296,43 @@ static void strike(weir_engine *engine, const char *thread)
     }
 }
 
+enum { RING = 16, KEEPERS = 2 };
+
+/* With every thread held, nothing leaves the ring: it takes as many as it was made for. */
+static void assert_ring_is_whole(weir_engine *engine, const weir_processor *keepers,
+                                 test_recorder *held)
+{
+    TEST_UNTIL(test_engine_counters(engine).depth == 0);
+    for (size_t i = 0; i < KEEPERS; i++) {
+        assert_int_equal(WEIR_OK, test_post(engine, keepers[i], i));
+        test_sem_wait(&held[i].entered);
+    }
+    for (uint64_t i = 0; i < RING; i++) {
+        assert_int_equal(WEIR_OK, weir_signal_post(current, i));
+    }
+    assert_int_equal(WEIR_FULL, weir_signal_post(current, RING));
+    for (size_t i = 0; i < KEEPERS; i++) {
+        test_recorder_pass(&held[i], 1);
+    }
+}
+
 static void a_storm_of_signals_on_every_thread_loses_nothing_that_was_ok(void **state)
 {
     (void)state;
     const uint64_t wanted = test_load(20000, 4000);
     listener l = { .signals = 0 };
+    weir_processor keepers[KEEPERS];
+    test_recorder held[KEEPERS];
     weir_engine *engine = test_engine_create(NULL);
     (void)test_thread_add(engine, WEIR_THREAD(.name = "one"));
     (void)test_thread_add(engine, WEIR_THREAD(.name = "two"));
     const weir_processor to = add_listener(engine, &l, 100);
-    install(SIGALRM, open_signal(engine, to, 16));
+    for (size_t i = 0; i < KEEPERS; i++) {
+        test_recorder_init(&held[i], true);
+        keepers[i] = test_processor_add(
+            engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &held[i]));
+    }
+    install(SIGALRM, open_signal(engine, to, RING));
     install(SIGUSR1, current);
     test_engine_start(engine);
     storm_begins();
@@ -292,6 +348,7 @@ static void a_storm_of_signals_on_every_thread_loses_nothing_that_was_ok(void **
         }
     }
     storm_ends();
+    assert_ring_is_whole(engine, keepers, held);
     const weir_stop_report report = test_engine_stop(engine);
     fprintf(stderr,
             "# signals: %" PRIuLEAST64 " ok, %" PRIuLEAST64 " full; posts: %" PRIu64 " ok, %" PRIu64
@@ -301,10 +358,10 @@ static void a_storm_of_signals_on_every_thread_loses_nothing_that_was_ok(void **
     assert_int_equal(0, atomic_load(&answered_else));
     assert_int_equal(0, atomic_load(&errno_lost));
     assert_int_equal(0, atomic_load(&l.wrong));
-    assert_int_equal(atomic_load(&answered_ok), atomic_load(&l.signals));
+    assert_int_equal(atomic_load(&answered_ok) + RING, atomic_load(&l.signals));
     assert_int_equal(posted, atomic_load(&l.numbers));
-    assert_int_equal(posted + atomic_load(&answered_ok), report.accepted);
-    assert_int_equal(refused + atomic_load(&answered_full),
+    assert_int_equal(posted + atomic_load(&answered_ok) + RING + KEEPERS, report.accepted);
+    assert_int_equal(refused + atomic_load(&answered_full) + 1,
                      test_engine_counters(engine).refused_full);
     weir_engine_destroy(engine);
 }
@@ -317,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_ring_holds_64_by_default),
         cmocka_unit_test(a_mailbox_that_is_full_answers_full_and_is_counted),
         cmocka_unit_test(a_signal_whose_target_or_engine_is_gone_is_a_status),
+        cmocka_unit_test(a_signal_is_refused_and_counted_from_the_first_moment_of_a_stop),
         cmocka_unit_test(there_are_at_most_64_in_a_process_and_they_come_back),
         cmocka_unit_test(opening_one_wrongly_says_what_would_be_right),
         cmocka_unit_test(a_storm_of_signals_on_every_thread_loses_nothing_that_was_ok),

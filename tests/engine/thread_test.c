@@ -367,7 +367,12 @@ static void a_priority_that_the_system_refuses_warns_and_the_thread_runs(void **
         }
         assert_int_equal(WEIR_OK, c.status);
         assert_true(c.handled);
-        assert_int_equal(1, test_log_matches(&c.log, WEIR_LOG_WARNING, "urgent", "priority"));
+        assert_int_equal(1, c.log.count);
+        assert_int_equal(WEIR_LOG_WARNING, c.log.lines[0].level);
+        assert_int_equal(WEIR_E_SYSTEM, c.log.lines[0].status);
+        assert_string_equal("thread urgent", c.log.lines[0].component);
+        assert_non_null(strstr(c.log.lines[0].text, "priority"));
+        assert_string_equal(c.value == 50 ? "priority=50" : "priority=-20", c.log.lines[0].fields);
     }
 }
 
@@ -419,6 +424,113 @@ static void the_thread_of_a_dedicated_processor_goes_with_it(void **state)
     (void)test_engine_end(engine);
 }
 
+static bool note_visit(void *context, const char *name)
+{
+    char *names = context;
+    (void)snprintf(names + strlen(names), 64 - strlen(names), "<%s>", name);
+    return true;
+}
+
+static void the_dispatcher_of_a_dedicated_processor_is_nobody_elses(void **state)
+{
+    (void)state;
+    weir_engine *engine = test_engine_create(NULL);
+    (void)test_thread_add(engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("open")));
+    (void)test_processor_add(
+        engine, WEIR_PROCESSOR(.name = "own", .handler = test_recorder_handle, .dedicated = true));
+    char names[64] = "";
+    weir_dispatcher_visit(engine, note_visit, names);
+    assert_string_equal("<open>", names);
+    weir_error error = WEIR_ERROR_INIT;
+    assert_int_equal(0, weir_processor_add(engine,
+                                           WEIR_PROCESSOR(.handler = test_recorder_handle,
+                                                          .dispatcher = "\ndedicated-1"),
+                                           &error)
+                            .id);
+    assert_int_equal(WEIR_E_INVALID, error.status);
+    assert_string_equal("weir_processor_options.dispatcher", error.path);
+    assert_non_null(strstr(error.text, "valid: \"open\""));
+    assert_null(strstr(strstr(error.text, "valid:"), "dedicated"));
+    weir_engine_destroy(engine);
+}
+
+/* A handle belongs to its engine: the same place in another one is somebody else's. */
+static void a_thread_of_another_engine_is_unknown(void **state)
+{
+    (void)state;
+    weir_engine *engines[2];
+    weir_thread loops[2];
+    for (size_t i = 0; i < 2; i++) {
+        engines[i] = test_engine_create(NULL);
+        loops[i] = test_thread_add(engines[i], WEIR_THREAD(.external = true));
+        test_engine_start(engines[i]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        const weir_thread next = { loops[i].id + 1 };
+        weir_thread_counters c = WEIR_THREAD_COUNTERS_INIT;
+        assert_true(weir_thread_fd(engines[i], loops[i]) >= 0);
+        assert_int_equal(0, weir_thread_run_once(engines[i], loops[i], 0));
+        assert_int_equal(-1, weir_thread_fd(engines[i], loops[1 - i]));
+        assert_int_equal(-1, weir_thread_fd(engines[i], next));
+        assert_int_equal(-1, weir_thread_fd(engines[i], (weir_thread){ 0 }));
+        assert_int_equal(WEIR_E_INVALID, weir_thread_run_once(engines[i], loops[1 - i], 0));
+        assert_int_equal(WEIR_UNKNOWN, weir_thread_counters_get(engines[i], loops[1 - i], &c));
+    }
+    for (size_t i = 0; i < 2; i++) {
+        test_external_end(engines[i], loops[i]);
+    }
+}
+
+static weir_status fail_init(void *state, weir_turn *turn, void *argument)
+{
+    (void)state;
+    (void)argument;
+    return weir_turn_fail(turn, WEIR_E_USER, "not today");
+}
+
+/* A batch that is taken back leaves a thread and its dispatcher behind, for the next one to use. */
+static void a_dedicated_thread_that_was_taken_back_serves_the_next_one_fully(void **state)
+{
+    (void)state;
+    test_recorder recorder;
+    test_recorder_init(&recorder, false);
+    for (int times = 1; times <= 4; times++) {
+        const bool fails = times % 2 == 1;
+        weir_engine *engine = test_engine_create(WEIR_ENGINE(.log_level = WEIR_LOG_OFF));
+        const weir_processor_options *const batch[] = {
+            WEIR_PROCESSOR(.name = "own", .handler = test_recorder_handle, .dedicated = true),
+            WEIR_PROCESSOR(.name = "own", .handler = test_recorder_handle),
+        };
+        for (int time = 0; time < times; time++) {
+            weir_processor out[2] = { { 7 }, { 7 } };
+            assert_int_equal(WEIR_E_TAKEN, weir_processor_add_many(engine, batch, 2, out, NULL));
+            assert_int_equal(0, out[0].id);
+            assert_int_equal(0, out[1].id);
+            assert_int_equal(0, weir_processor_find(engine, "own").id);
+            assert_int_equal(0, weir_thread_find(engine, "own").id);
+        }
+        const weir_processor own = test_processor_add(
+            engine,
+            WEIR_PROCESSOR(.name = "own", .handler = test_recorder_handle, .argument = &recorder,
+                           .dedicated = true, .init = fails ? fail_init : count_init));
+        assert_true(weir_thread_find(engine, "own").id != 0);
+        weir_error error = WEIR_ERROR_INIT;
+        if (fails) { /* a start waits for the inits on every thread that it starts */
+            assert_int_equal(WEIR_E_USER, weir_engine_start(engine, &error));
+            assert_int_equal(WEIR_E_USER, error.status);
+            assert_string_equal("processor own", error.path);
+            assert_non_null(strstr(error.text, "not today"));
+        } else {
+            test_engine_start(engine);
+            assert_int_equal(2, test_engine_counters(engine).dispatchers);
+            assert_int_equal(2, test_engine_counters(engine).threads);
+            handles_an_event(engine, own, &recorder);
+            (void)test_engine_stop(engine);
+        }
+        weir_engine_destroy(engine);
+    }
+}
+
 static void a_dedicated_processor_names_no_dispatcher(void **state)
 {
     (void)state;
@@ -453,6 +565,9 @@ int main(void)
         cmocka_unit_test(a_priority_that_the_system_refuses_warns_and_the_thread_runs),
         cmocka_unit_test(a_dedicated_processor_has_a_dispatcher_and_a_thread_of_its_own),
         cmocka_unit_test(the_thread_of_a_dedicated_processor_goes_with_it),
+        cmocka_unit_test(the_dispatcher_of_a_dedicated_processor_is_nobody_elses),
+        cmocka_unit_test(a_thread_of_another_engine_is_unknown),
+        cmocka_unit_test(a_dedicated_thread_that_was_taken_back_serves_the_next_one_fully),
         cmocka_unit_test(a_dedicated_processor_names_no_dispatcher),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

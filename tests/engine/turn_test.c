@@ -76,6 +76,43 @@ static void more_is_said_until_the_last_event_of_the_batch(void **state)
     }
 }
 
+typedef struct init_look {
+    bool more;
+    weir_ns now;
+    weir_engine *engine;
+    weir_processor self;
+} init_look;
+
+static weir_status look_in_init(void *state, weir_turn *turn, void *argument)
+{
+    init_look *l = argument;
+    (void)state;
+    *l = (init_look){ weir_turn_more(turn), weir_turn_now(turn), weir_turn_engine(turn),
+                      weir_turn_self(turn) };
+    return WEIR_OK;
+}
+
+static void in_an_init_the_turn_is_the_processors_and_no_event_is_ahead(void **state)
+{
+    (void)state;
+    init_look l = { .more = true };
+    weir_engine *engine = test_engine_create(NULL);
+    const weir_processor to = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .state_size = sizeof(test_recorder),
+                               .init = look_in_init, .argument = &l));
+    const weir_ns before = test_now();
+    for (uint64_t i = 0; i < 3; i++) { /* they wait, and are not part of it */
+        assert_int_equal(WEIR_OK, test_post(engine, to, i));
+    }
+    test_engine_start(engine);
+    assert_int_equal(3, test_engine_stop(engine).handled);
+    assert_false(l.more);
+    assert_in_range(l.now, before, test_now());
+    assert_ptr_equal(engine, l.engine);
+    assert_int_equal(to.id, l.self.id);
+    weir_engine_destroy(engine);
+}
+
 typedef struct ends {
     uint64_t count, last_of_turn[LOOKS_MAX], turns;
 } ends;
@@ -554,6 +591,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_clock_of_a_turn_is_read_once_at_the_first_call),
         cmocka_unit_test(more_is_said_until_the_last_event_of_the_batch),
+        cmocka_unit_test(in_an_init_the_turn_is_the_processors_and_no_event_is_ahead),
         cmocka_unit_test(a_turn_has_64_events_by_default),
         cmocka_unit_test(a_handler_commits_a_block_that_arrives_uncopied_with_its_sender),
         cmocka_unit_test(a_commit_without_an_engine_or_a_turn_drops_its_payload_once),

@@ -215,6 +215,92 @@ static void an_event_is_handled_although_no_other_one_ever_comes(void **unused)
     ledger_close(&book);
 }
 
+/* A thread that naps looks again when it likes: a post must not count on it. */
+static void a_post_wakes_who_is_parked_although_another_thread_naps(void **unused)
+{
+    (void)unused;
+    enum { ROUNDS = 20 };
+    static ledger book;
+    static collector c;
+    weir_thread threads[2];
+    pid_t tids[2];
+    weir_error error = WEIR_ERROR_INIT;
+    weir_engine *engine = engine_quiet();
+    threads[0] = weir_thread_add(
+        engine, WEIR_THREAD(.idle = WEIR_IDLE_SLEEP, .idle_sleep = 10 * WAIT_SECONDS * WEIR_S),
+        &error);
+    threads[1] = weir_thread_add(engine, WEIR_THREAD(.idle = WEIR_IDLE_PARK), &error);
+    assert_no_error(&error);
+    c = (collector){ .book = &book };
+    const weir_processor p = engine_add(engine, WEIR_PROCESSOR(.handler = collect, .argument = &c));
+    engine_start(engine);
+    engine_thread_ids(engine, threads, 2, tids);
+    assert_true(tasks_settle(tids, 2, 5 * WEIR_MS));
+    for (int round = 0; round < ROUNDS; round++) {
+        const weir_dispatcher_counters before = dispatcher_counters(engine, "");
+        ledger_open(&book, 1);
+        assert_int_equal(WEIR_OK, weir_engine_post(engine, p, WEIR_EVENT(mark, 0)));
+        assert_true(goal_wait(&book.done));
+        assert_true(tasks_settle(tids, 2, 1 * WEIR_MS));
+        ledger_close(&book);
+        assert_int_equal(before.signals + 1, dispatcher_counters(engine, "").signals);
+    }
+    engine_finish(engine, ROUNDS);
+    assert_int_equal(1, c.thread_count);
+    assert_int_equal(tids[1], c.threads[0]);
+}
+
+/* Whoever is first in line for one dispatcher, and is inside a handler of another one, holds nobody
+ * up: its place in the line is given back. */
+static void in_fair_mode_nobody_waits_behind_a_thread_that_is_busy_elsewhere(void **unused)
+{
+    (void)unused;
+    enum { ROUNDS = 5, EACH = 3 };
+    static ledger book;
+    static collector c;
+    static blocker b;
+    weir_thread threads[2];
+    pid_t tids[2];
+    weir_error error = WEIR_ERROR_INIT;
+    weir_engine *engine = engine_quiet();
+    threads[0] = weir_thread_add(
+        engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("line", "other"), .idle = WEIR_IDLE_PARK),
+        &error);
+    threads[1] = weir_thread_add(
+        engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("line"), .idle = WEIR_IDLE_PARK), &error);
+    (void)weir_dispatcher_tune(engine, WEIR_DISPATCHER(.name = "line", .fair = true), &error);
+    assert_no_error(&error);
+    c = (collector){ .book = &book };
+    const weir_processor in_line = engine_add(
+        engine, WEIR_PROCESSOR(.handler = collect, .argument = &c, .dispatcher = "line"));
+    const weir_processor elsewhere =
+        engine_add(engine, WEIR_PROCESSOR(.handler = block_until_let_go, .argument = &b,
+                                          .dispatcher = "other"));
+    engine_start(engine);
+    engine_thread_ids(engine, threads, 2, tids);
+    for (int round = 0; round < ROUNDS; round++) {
+        assert_true(tasks_settle(tids, 2, 1 * WEIR_MS)); /* both stand in line */
+        blocker_init(&b);
+        assert_int_equal(WEIR_OK, weir_engine_post(engine, elsewhere, WEIR_EVENT(mark, 0)));
+        assert_true(sem_wait_seconds(&b.entered, WAIT_SECONDS));
+        for (int i = 0; i < EACH; i++) {
+            ledger_open(&book, 1);
+            assert_int_equal(WEIR_OK, weir_engine_post(engine, in_line, WEIR_EVENT(mark, 0)));
+            assert_true(goal_wait(&book.done));
+            ledger_close(&book);
+            assert_true(tasks_settle(tids, 2, 1 * WEIR_MS));
+        }
+        gate_open(&b.leave);
+        const int64_t end = now_ns() + WAIT_SECONDS * WEIR_S;
+        while (atomic_load(&b.handled) == 0 && now_ns() < end) {
+            (void)sched_yield();
+        }
+    }
+    engine_finish(engine, ROUNDS * (EACH + 1));
+    assert_int_equal(1, c.thread_count);
+    assert_int_equal(tids[1], c.threads[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +309,8 @@ int main(void)
         cmocka_unit_test(a_post_to_an_idle_processor_wakes_at_most_one_parked_thread),
         cmocka_unit_test(a_batch_wakes_at_most_one_thread_a_target_and_no_more_than_are_parked),
         cmocka_unit_test(an_event_is_handled_although_no_other_one_ever_comes),
+        cmocka_unit_test(a_post_wakes_who_is_parked_although_another_thread_naps),
+        cmocka_unit_test(in_fair_mode_nobody_waits_behind_a_thread_that_is_busy_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -59,6 +59,33 @@ static void a_failed_init_ends_the_posts_that_wait_for_room(void **state)
     assert_int_equal(1, test_engine_end(engine).dead);
 }
 
+/* It closes every mailbox, also those of processors whose own init went well. */
+static void a_failed_start_ends_the_posts_that_wait_for_room(void **state)
+{
+    (void)state;
+    weir_engine *engine = quiet_engine(1);
+    const weir_processor to =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = handle_nothing, BLOCKING));
+    (void)test_processor_add(engine, WEIR_PROCESSOR(.handler = handle_nothing, .init = init_badly));
+    assert_int_equal(WEIR_OK, test_post(engine, to, 1));
+    aside_post late[2] = { { .engine = engine, .to = to }, { .engine = engine, .to = to } };
+    aside posting[2];
+    for (size_t i = 0; i < 2; i++) {
+        aside_begin(&posting[i], aside_post_once, &late[i]);
+        aside_sleeps(&posting[i]);
+    }
+    assert_int_equal(WEIR_E_FAILED, weir_engine_start(engine, NULL));
+    for (size_t i = 0; i < 2; i++) {
+        aside_end(&posting[i]);
+        assert_int_equal(WEIR_STOPPING, late[i].status);
+    }
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_ALREADY, weir_engine_stop(engine, 0, &report));
+    assert_int_equal(1, report.accepted);
+    assert_int_equal(1, report.left);
+    weir_engine_destroy(engine);
+}
+
 /* ---- from a handler of another engine, from a log hook ---- */
 
 typedef struct elsewhere {
@@ -245,6 +272,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_stop_that_gives_up_ends_the_posts_that_wait_for_room),
         cmocka_unit_test(a_failed_init_ends_the_posts_that_wait_for_room),
+        cmocka_unit_test(a_failed_start_ends_the_posts_that_wait_for_room),
         cmocka_unit_test(a_handler_does_not_wait_for_room_in_another_engine_either),
         cmocka_unit_test(a_log_hook_may_post_while_a_processor_stops),
         cmocka_unit_test(a_stop_amid_evictions_ends_when_the_work_does),

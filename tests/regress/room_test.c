@@ -164,11 +164,45 @@ static void where_all_is_promised_there_is_nothing_to_evict_and_the_new_one_is_d
     assert_int_equal(1, test_engine_end(engine).dropped);
 }
 
+/* Promised places and one event make it full: that event is the oldest, and goes. */
+static void beside_promised_places_the_only_event_is_evicted(void **state)
+{
+    (void)state;
+    test_recorder recorder;
+    test_recorder_init(&recorder, true);
+    weir_thread own;
+    weir_engine *engine = create(&own);
+    wanting w;
+    wanting_init(&w, add_stuck(engine, &recorder));
+    w.only_asks = true;
+    w.gated = true;
+    const weir_processor asker = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = wanting_handle, .argument = &w, .mailbox_max = 2,
+                               .overflow = WEIR_OVERFLOW_DROP_OLDEST));
+    test_engine_start(engine);
+    fill(engine, w.target, &recorder);
+    assert_int_equal(WEIR_OK, test_post(engine, asker, 0));
+    test_sem_wait(&w.done); /* inside its handler: one place is promised, one is free */
+    assert_int_equal(WEIR_OK, test_post(engine, asker, 1));
+    for (uint64_t i = 1; i <= 3; i++) {
+        assert_int_equal(WEIR_OK, test_post(engine, asker, 1 + i));
+        assert_int_equal(i, test_processor_counters(engine, asker).dropped_oldest);
+        assert_int_equal(0, test_processor_counters(engine, asker).dropped_newest);
+    }
+    assert_int_equal(0, sem_post(&w.pass));
+    test_recorder_pass(&recorder, 2);
+    TEST_UNTIL(atomic_load(&w.rooms) == 1);
+    const weir_stop_report report = test_engine_end(engine);
+    assert_int_equal(3, report.dropped);
+    assert_int_equal(report.accepted - 3, report.handled);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_room_event_is_not_evicted),
         cmocka_unit_test(who_wants_room_where_all_is_promised_is_told_when_a_post_would_pass),
+        cmocka_unit_test(beside_promised_places_the_only_event_is_evicted),
         cmocka_unit_test(
             where_all_is_promised_there_is_nothing_to_evict_and_the_new_one_is_dropped),
     };

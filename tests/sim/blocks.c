@@ -104,3 +104,30 @@ SCENARIO(reserve_commit, "blocks are written in place and committed by two threa
                    (unsigned long long)c.block_bytes);
     stage_close();
 }
+
+static void reserve(void *slot)
+{
+    if (weir_block_reserve(stage.engine, SIZE, slot) != WEIR_OK) {
+        *(weir_block **)slot = NULL;
+    }
+}
+
+SCENARIO(blocks_high, "two threads take a block each and keep it: the highest mark is their sum")
+{
+    weir_block *blocks[2] = { NULL, NULL };
+    stage_open(NULL);
+    stage_threads(1);
+    stage_start();
+    const int other = weir_sim_thread_start(reserve, &blocks[0]);
+    reserve(&blocks[1]);
+    weir_sim_thread_join(other);
+    weir_counters c = WEIR_COUNTERS_INIT;
+    weir_engine_counters(stage.engine, &c);
+    weir_sim_check(c.block_bytes_high == c.block_bytes || stage_is_short(),
+                   "%llu bytes are out, and the highest mark is %llu",
+                   (unsigned long long)c.block_bytes, (unsigned long long)c.block_bytes_high);
+    weir_block_release(blocks[0]);
+    weir_block_release(blocks[1]);
+    stage_stop(WEIR_FOREVER);
+    stage_close();
+}

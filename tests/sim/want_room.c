@@ -66,3 +66,26 @@ SCENARIO(want_room_asker_gone, "the asker stops before the room comes")
     stage_stop(WEIR_FOREVER);
     stage_close();
 }
+
+/* Whether there is room or not, whether the target is there or not. */
+static weir_status only_ask(actor *self, weir_turn *turn, const weir_event *event)
+{
+    if (weir_event_as(event, &weir_room_type) == NULL) {
+        (void)actor_want_room(self, turn, target);
+    }
+    return WEIR_OK;
+}
+
+SCENARIO(want_room_ending, "who asks a target that is just ending is told, or is answered")
+{
+    stage_open(NULL);
+    stage_threads(2);
+    target = stage_actor(NULL, NULL);
+    actor *asker = stage_actor(NULL, only_ask);
+    stage_start();
+    stage_post(asker);
+    stage_stop_actor(target, WEIR_FOREVER);
+    stage_settle();
+    stage_stop(WEIR_FOREVER);
+    stage_close();
+}
