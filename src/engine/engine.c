@@ -384,6 +384,7 @@ void weir_engine_destroy(weir_engine *engine)
     /* A handler that has still not returned holds everything up: its memory is in use. */
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__bury_all(engine);
+    weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */
     weir__signals_close(engine);
     weir__contexts_close(engine); /* from here on, threads that end leave the pools alone */
     weir__blocks_close(engine);

@@ -192,11 +192,10 @@ static weir_status prepare_family(weir_engine *engine, weir__processor *root, we
             cold->stop_made = NULL;
             weir__processor_needs_final(engine, p);
         }
-        if (weir__load(&cold->stop->done, relaxed) != 0) {
-            if (cold->stop->above == NULL) {
+        if (cold->stop->above == NULL) { /* else its numbers are in the sum of the one above */
+            if (weir__load(&cold->stop->done, relaxed) != 0) {
                 add_report(&top->stop->report, &cold->stop->report); /* answered before */
             }
-        } else if (cold->stop->above == NULL) {
             cold->stop->above = top->stop;
             top->stop->references++;
         }

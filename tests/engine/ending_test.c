@@ -4,7 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "option_support.h"
+#include "fault_support.h"
 
 #include "engine/engine.h"
 
@@ -362,6 +362,39 @@ static void looking_for_nothing_finds_nothing(void **state)
     weir_engine_destroy(engine);
 }
 
+/* ---- a stop that begins when all is over ---- */
+
+typedef struct last_hook {
+    weir_engine *engine;
+    weir_processor other;
+    weir_status answer;
+} last_hook;
+
+static void stop_the_other(void *state, weir_status reason)
+{
+    last_hook *l = state;
+    (void)reason;
+    l->answer = weir_processor_stop_async(l->engine, l->other, WEIR_S);
+}
+
+/* The engine was never started: destroy runs the hooks itself. */
+static void an_asynchronous_stop_in_the_last_destroy_hook_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    test_fault fault;
+    test_fault_init(&fault);
+    const weir_allocator allocator = { test_fault_allocate, test_fault_release, &fault };
+    last_hook l = { .engine = test_engine_create(WEIR_ENGINE(.allocator = &allocator)),
+                    .answer = WEIR_E_INVALID };
+    (void)test_processor_add(l.engine, WEIR_PROCESSOR(.handler = hooked_handle,
+                                                      .destroy = stop_the_other, .argument = &l));
+    l.other = test_processor_add(l.engine, WEIR_PROCESSOR(.handler = hooked_handle));
+    weir_engine_destroy(l.engine);
+    assert_int_equal(WEIR_OK, l.answer);
+    assert_int_equal(0, atomic_load(&fault.bytes));
+    assert_int_equal(0, atomic_load(&fault.wrong));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +405,7 @@ int main(void)
         cmocka_unit_test(while_an_engine_drains_no_processor_and_no_thread_can_be_added),
         cmocka_unit_test(an_engine_leaves_no_thread_and_no_stack_behind),
         cmocka_unit_test(looking_for_nothing_finds_nothing),
+        cmocka_unit_test(an_asynchronous_stop_in_the_last_destroy_hook_leaves_nothing_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,6 +209,9 @@ static void what_a_childs_own_stop_has_left_is_in_its_parents_report_once(void *
     assert_report(&report, 0, 3);
     assert_int_equal(WEIR_TIMEOUT, weir_processor_stop(f.engine, f.parent, WEIR_NOW, &report));
     assert_report(&report, 2, 3);
+    /* The parent's sum has the child's in it already. */
+    assert_int_equal(WEIR_TIMEOUT, weir_processor_stop(f.engine, f.top, WEIR_NOW, &report));
+    assert_report(&report, 3, 3);
     stuck_family_end(&f);
 }
 

@@ -535,57 +535,6 @@ static void a_failure_without_words_is_its_reason_all_the_same(void **state)
     assert_int_equal(WEIR_E_USER - 2, reason);
 }
 
-/* ---- a turn that comes too late ---- */
-
-typedef struct late_turn {
-    weir_engine *engine;
-    uint64_t handled;
-    sem_t begun;
-} late_turn;
-
-/* As long as it takes for the stop to run out of time. */
-static weir_status begin_slowly(void *state, weir_turn *turn, void *argument)
-{
-    late_turn *l = state;
-    (void)argument;
-    (void)turn;
-    (void)sem_post(&l->begun);
-    const weir_ns end = test_now() + TEST_PATIENCE;
-    while (weir__engine_phase(l->engine) < WEIR__ABANDONED && test_now() < end) {
-        (void)sched_yield();
-    }
-    return WEIR_OK;
-}
-
-static weir_status count_late(void *state, weir_turn *turn, const weir_event *event)
-{
-    (void)turn;
-    (void)event;
-    ((late_turn *)state)->handled++;
-    return WEIR_OK;
-}
-
-static void behind_an_init_that_outlasts_the_stop_no_handler_begins(void **state)
-{
-    (void)state;
-    late_turn l = { .engine =
-                        test_engine_create(WEIR_ENGINE(.threads = 1, .log_level = WEIR_LOG_OFF)) };
-    weir_stop_report report = WEIR_STOP_REPORT_INIT;
-    assert_int_equal(0, sem_init(&l.begun, 0, 0));
-    test_engine_start(l.engine);
-    const weir_processor to = test_processor_add(
-        l.engine, WEIR_PROCESSOR(.handler = count_late, .init = begin_slowly, .argument = &l));
-    assert_int_equal(WEIR_OK, test_post(l.engine, to, 1));
-    assert_int_equal(WEIR_OK, test_post(l.engine, to, 2));
-    test_sem_wait(&l.begun);
-    assert_int_equal(WEIR_TIMEOUT, weir_engine_stop(l.engine, 1, &report));
-    assert_int_equal(2, report.accepted);
-    assert_int_equal(2, report.left);
-    weir_engine_destroy(l.engine);
-    assert_int_equal(0, l.handled);
-    (void)sem_destroy(&l.begun);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -602,7 +551,6 @@ int main(void)
         cmocka_unit_test(a_table_answers_as_its_row_does_and_unhandled_without_one),
         cmocka_unit_test(without_a_turn_every_call_is_a_status_or_nothing),
         cmocka_unit_test(a_failure_without_words_is_its_reason_all_the_same),
-        cmocka_unit_test(behind_an_init_that_outlasts_the_stop_no_handler_begins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
