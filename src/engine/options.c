@@ -307,8 +307,11 @@ weir_status weir__options_assignment(const weir_assignment_options *in,
         refuse(&check, "dispatchers", "is NULL, must have a name (\"\" is one)");
     }
     check_names(&check, out->dispatchers, 1024);
-    if (out->threads != 0) {
-        number32(&check, "threads", &out->threads, 1, 1024, 1);
+    if (out->threads > 1024) {
+        char text[96];
+        snprintf(text, sizeof(text), "is %u, must be 1 to 1024 (0 = the cores that can be used)",
+                 out->threads);
+        refuse(&check, "threads", text);
     }
     return check.status;
 }
