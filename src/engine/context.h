@@ -62,7 +62,7 @@ typedef struct weir__context {
     weir__atomic_u64 frozen_handled;  /* see engine/freeze.h */
     weir__atomic_u64 frozen_dead;
     weir__atomic_u64 frozen_left;
-    weir__atomic_u32 in_use;                   /* some thread has it */
+    weir__atomic_u32 in_use;                   /* some foreign thread has it */
     WEIR__ATOMIC(struct weir__context *) next; /* of the engine's list, which only grows */
 } weir__context;
 

@@ -89,7 +89,6 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
     p->batch_max = (uint16_t)batch;
     p->overflow = (uint8_t)overflow;
     p->needs_final = false;
-    p->last_thread = 0;
     weir__store(&p->rooms, NULL, relaxed);
     weir__store(&p->cold, NULL, relaxed);
     weir__store(&p->handled, 0, relaxed);

@@ -41,7 +41,7 @@ typedef struct weir__processor {
     weir__cell handled;
     weir__cell dead;
     weir__atomic_u32 control;
-    uint16_t last_thread; /* owner: who ran it last, by index; a wake-up prefers it */
+    uint16_t last_thread; /* owner: who ran the slot last, by index; a wake-up prefers it */
     uint16_t batch_max;
     uint8_t overflow;
     bool needs_final; /* under registry.lock: must be finished in a turn (hook, family, stop) */

@@ -18,7 +18,8 @@ weir_status weir__registry_open(weir_engine *engine)
 {
     weir__registry *registry = &engine->registry;
     registry->maximum = engine->options.processors_max;
-    registry->chunks_max = (registry->maximum + WEIR__CHUNK_SLOTS - 1) / WEIR__CHUNK_SLOTS + 1;
+    /* One more, for slots in limbo: they are not in use, and cannot be used yet. */
+    registry->chunks_max = registry->maximum / WEIR__CHUNK_SLOTS + 2;
     if (registry->chunks_max > WEIR__CHUNKS_MAX) {
         registry->chunks_max = WEIR__CHUNKS_MAX;
     }

@@ -214,7 +214,6 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->trail.engine = engine;
     thread->trail.thread = thread;
     thread->backoff.random = weir__random_seed() + index;
-    weir__store(&thread->context.in_use, 1, relaxed);
     weir__idle_open(&thread->idle, options->idle, options->idle_spin_max, options->idle_sleep);
     if (copy_options(thread, options, error) != WEIR_OK ||
         find_dispatchers(thread, options->dispatchers, error) != WEIR_OK) {

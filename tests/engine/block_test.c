@@ -383,8 +383,10 @@ static void a_block_larger_than_the_pool_or_than_an_event_can_be_is_refused(void
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         assert_true(weir_block_reserve(engine, sizes[i], &block) < 0);
         assert_null(block);
+        assert_int_equal(2 + i, test_engine_counters(engine).block_refused);
     }
     assert_int_equal(0, test_engine_counters(engine).block_bytes);
+    assert_int_equal(0, test_engine_counters(engine).block_bytes_high);
     weir_engine_destroy(engine);
 }
 

@@ -136,6 +136,11 @@ static void a_struct_without_a_sensible_size_is_e_invalid(void **state)
             assert_int_equal(WEIR_E_INVALID, call_with(i, &o, &error));
             assert_int_equal(WEIR_E_INVALID, error.status);
             assert_non_null(strstr(error.path, structs[i].name));
+            assert_non_null(strstr(error.path, ".struct_size"));
+            char text[32];
+            (void)snprintf(text, sizeof(text), "is %zu, must be sizeof(", sizes[s]);
+            assert_ptr_equal(error.text, strstr(error.text, text));
+            assert_non_null(strstr(error.text, structs[i].name));
         }
     }
 }
