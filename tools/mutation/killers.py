@@ -154,7 +154,7 @@ class Court:
         return chosen
 
     def judge(self, mutant, passed=()):
-        """(verdict, by, how, benches that it has passed): uncompilable, killed or survived.
+        """(verdict, by, how, benches that it has passed): uncompilable, killed, same or survived.
         `passed`: of an earlier run, not asked again."""
         asked, passed = 0, list(passed)
         for bench in self.benches:
@@ -173,6 +173,8 @@ class Court:
                         self.last_killer[mutant.path] = name
                     return "killed", name, outcome.verdict, passed
             passed.append(bench.name)
+            if bench.name == "real" and bench.shop.makes_no_difference(mutant):
+                return "same", "", "code", passed
         return "survived", "", f"{asked} tests passed", passed
 
     @staticmethod

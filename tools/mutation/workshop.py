@@ -13,6 +13,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from collections import namedtuple
@@ -146,6 +147,35 @@ class Workshop:
     def restore(self, keep=None):
         for path in [p for p in self.changed if p != keep]:
             (self.folder / path).write_text(self.changed.pop(path))
+
+    def makes_no_difference(self, mutant):
+        """Whether an optimising compiler makes the same code of the mutant as of the original, to
+        the byte, in every file that has it: then no test can tell. The mutant is applied."""
+        path, true = self.folder / mutant.path, self.changed[mutant.path]
+        mutated = path.read_text()
+        made = []
+        for text in (mutated, true):
+            path.write_text(text)
+            made.append([self._optimised(source) for source in self._users(mutant.path)])
+        path.write_text(mutated)
+        return made[0] == made[1] and None not in made[0] and made[0] != []
+
+    def _users(self, path):
+        """The sources of the library that a change of this file changes."""
+        if path.endswith(".c"):
+            return [path]
+        said = subprocess.run(["ninja", "-C", str(self.folder), "-t", "deps"], text=True,
+                              stdout=subprocess.PIPE, check=False).stdout
+        blocks = [block.split() for block in said.split("\n\n")]
+        return [block[0][len("obj/"):-len(".o:")] + ".c" for block in blocks
+                if block and block[0].startswith("obj/src/") and path in block]
+
+    def _optimised(self, source):
+        with tempfile.NamedTemporaryFile(suffix=".o") as file:
+            done = subprocess.run([*compiler().split(), *FLAGS.split(), "-O2", "-c", source, "-o",
+                                   file.name], cwd=self.folder, stderr=subprocess.DEVNULL,
+                                  check=False)
+            return pathlib.Path(file.name).read_bytes() if done.returncode == 0 else None
 
     def run(self, name, limit):
         """One test program, from its start to its first failure."""
