@@ -339,6 +339,25 @@ static void a_burst_after_idleness_is_handled_as_the_first_one_was(void **unused
     engine_finish(engine, BURSTS * BURST);
 }
 
+static void a_dispatcher_counts_the_processors_that_it_has(void **unused)
+{
+    (void)unused;
+    weir_engine *engine = engine_quiet();
+    engine_add_threads(engine, "a", 1, WEIR_IDLE_PARK, NULL);
+    weir_processor added[4];
+    for (size_t i = 0; i < 4; i++) {
+        added[i] = engine_add(engine, WEIR_PROCESSOR(.dispatcher = "a", .handler = ignore_event));
+        assert_int_equal(i + 1, dispatcher_counters(engine, "a").processors);
+    }
+    engine_start(engine);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(WEIR_OK, weir_processor_stop(engine, added[i], 0, NULL));
+        assert_int_equal(3 - i, dispatcher_counters(engine, "a").processors);
+        assert_int_equal(3 - i, engine_counters(engine).processors);
+    }
+    engine_finish(engine, 0);
+}
+
 static void a_thread_on_a_and_b_serves_b_though_nothing_is_registered_on_a(void **unused)
 {
     (void)unused;
@@ -396,6 +415,7 @@ int main(void)
         cmocka_unit_test(an_assignment_in_one_call_serves_every_name_in_its_rows),
         cmocka_unit_test(registration_under_load_loses_and_doubles_nothing),
         cmocka_unit_test(a_burst_after_idleness_is_handled_as_the_first_one_was),
+        cmocka_unit_test(a_dispatcher_counts_the_processors_that_it_has),
         cmocka_unit_test(a_thread_on_a_and_b_serves_b_though_nothing_is_registered_on_a),
         cmocka_unit_test(what_was_posted_before_the_start_is_handled_then),
     };

@@ -301,6 +301,48 @@ static void in_fair_mode_nobody_waits_behind_a_thread_that_is_busy_elsewhere(voi
     assert_int_equal(tids[1], c.threads[0]);
 }
 
+/* Idle rounds of its own say that the spinning thread has looked, found nothing and looks again. */
+static bool looks_again(weir_engine *engine, weir_thread thread)
+{
+    weir_thread_counters c = WEIR_THREAD_COUNTERS_INIT;
+    assert_int_equal(WEIR_OK, weir_thread_counters_get(engine, thread, &c));
+    const uint64_t enough = c.rounds_idle + 3;
+    const weir_ns end = now_ns() + WAIT_SECONDS * WEIR_S;
+    while (c.rounds_idle < enough && now_ns() < end) {
+        assert_int_equal(WEIR_OK, weir_thread_counters_get(engine, thread, &c));
+    }
+    return c.rounds_idle >= enough;
+}
+
+static void a_post_wakes_nobody_while_another_thread_is_looking_for_work(void **unused)
+{
+    (void)unused;
+    enum { ROUNDS = 20 };
+    static ledger book;
+    static collector c;
+    weir_thread spinning;
+    weir_thread parked;
+    pid_t tid;
+    weir_engine *engine = engine_quiet();
+    engine_add_threads(engine, "", 1, WEIR_IDLE_BUSY_SPIN, &spinning);
+    engine_add_threads(engine, "", 1, WEIR_IDLE_PARK, &parked);
+    c = (collector){ .book = &book };
+    const weir_processor p = engine_add(engine, WEIR_PROCESSOR(.handler = collect, .argument = &c));
+    engine_start(engine);
+    engine_thread_ids(engine, &parked, 1, &tid);
+    assert_true(tasks_settle(&tid, 1, 5 * WEIR_MS));
+    for (int round = 0; round < ROUNDS; round++) {
+        assert_true(looks_again(engine, spinning));
+        const uint64_t signals = dispatcher_counters(engine, "").signals;
+        ledger_open(&book, 1);
+        assert_int_equal(WEIR_OK, weir_engine_post(engine, p, WEIR_EVENT(mark, 0)));
+        assert_true(goal_wait(&book.done));
+        assert_int_equal(signals, dispatcher_counters(engine, "").signals);
+        ledger_close(&book);
+    }
+    engine_finish(engine, ROUNDS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -310,6 +352,7 @@ int main(void)
         cmocka_unit_test(a_batch_wakes_at_most_one_thread_a_target_and_no_more_than_are_parked),
         cmocka_unit_test(an_event_is_handled_although_no_other_one_ever_comes),
         cmocka_unit_test(a_post_wakes_who_is_parked_although_another_thread_naps),
+        cmocka_unit_test(a_post_wakes_nobody_while_another_thread_is_looking_for_work),
         cmocka_unit_test(in_fair_mode_nobody_waits_behind_a_thread_that_is_busy_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
