@@ -82,10 +82,16 @@ static void close_event(weir_turn *turn, const weir__envelope *envelope)
     }
 }
 
+/* What a handler did by its last call may be its answer. */
+static bool is_well(weir_status status)
+{
+    return status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY;
+}
+
 /* Whether a status of a handler means that the event is handled, and what to say if not. */
 static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
 {
-    if (weir__likely(status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY)) {
+    if (weir__likely(is_well(status))) {
         return true;
     }
     if (status == WEIR_UNHANDLED) {
@@ -94,7 +100,7 @@ static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
             weir__trail_unhandled(turn->trail);
             status = cold->unhandled(turn->processor->state, turn, event);
             weir__trail_hook_done(turn->trail);
-            if (status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY) {
+            if (is_well(status)) {
                 return true;
             }
         }

@@ -263,6 +263,21 @@ static void send_one_as_a_batch(weir_engine *engine, weir_processor to, weir_pro
     assert_int_equal(1, weir_engine_post_batch(engine, &to, 1, list, 1, NULL));
 }
 
+/* As a signal handler would; it does not matter who calls. */
+static void send_one_by_a_signal(weir_engine *engine, weir_processor to, weir_processor asker)
+{
+    static weir_signal signal;
+    static weir_engine *opened_for;
+    (void)asker;
+    if (opened_for != engine) {
+        weir_error error = WEIR_ERROR_INIT;
+        signal = weir_signal_open(engine, to, 4, &error);
+        test_error_none(&error);
+        opened_for = engine;
+    }
+    assert_int_equal(WEIR_OK, weir_signal_post(signal, 0));
+}
+
 static void send_one_to_the_asker(weir_engine *engine, weir_processor to, weir_processor asker)
 {
     (void)to;
@@ -320,6 +335,7 @@ static void after_a_call_the_places_of_processors_are_used_again(void **state)
     (void)state;
     places_are_used_again_after(send_one_alone);
     places_are_used_again_after(send_one_as_a_batch);
+    places_are_used_again_after(send_one_by_a_signal);
     places_are_used_again_after(send_one_to_the_asker);
 }
 
