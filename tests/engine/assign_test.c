@@ -213,6 +213,19 @@ static void a_strategy_with_wrong_dispatchers_or_threads_says_so_and_adds_nothin
                              &error));
     assert_string_equal("weir_assignment_options.threads", error.path);
     assert_string_equal("is 1025, must be 1 to 1024 (0 = the cores that can be used)", error.text);
+    static const uint32_t counts[] = { 1025, 1024 };
+    for (size_t i = 0; i < 2; i++) { /* the engine does not run yet: nor does a thread */
+        weir_error why = WEIR_ERROR_INIT;
+        weir_engine *full = test_engine_create(NULL);
+        const weir_status status = weir_assign_strategy(
+            full,
+            WEIR_ASSIGNMENT(.strategy = WEIR_STRATEGY_PER_DISPATCHER,
+                            .dispatchers = WEIR_NAMES("a"), .counts = &counts[i]),
+            &why);
+        assert_int_equal(i == 0 ? WEIR_E_INVALID : WEIR_OK, status);
+        assert_int_equal(i == 0 ? 0 : 1024, test_engine_counters(full).threads);
+        weir_engine_destroy(full);
+    }
     assert_int_equal(0, test_engine_counters(engine).threads);
     assert_int_equal(0, test_engine_counters(engine).dispatchers);
     weir_engine_destroy(engine);

@@ -408,6 +408,23 @@ static void destroy_logs_blocks_that_are_still_out_and_frees_them(void **state)
                 0);
 }
 
+static void destroy_says_nothing_of_blocks_that_all_came_back(void **state)
+{
+    (void)state;
+    test_log log;
+    test_log_init(&log);
+    weir_engine *engine =
+        test_engine_create(WEIR_ENGINE(.log = test_log_hook, .log_context = &log));
+    for (size_t size = 1; size <= 1u << 20; size *= 4) {
+        weir_block *block = NULL;
+        assert_int_equal(WEIR_OK, weir_block_reserve(engine, size, &block));
+        weir_block_release(block);
+    }
+    weir_engine_destroy(engine);
+    assert_int_equal(0, test_log_matches(&log, WEIR_LOG_WARNING, "block", "") +
+                            test_log_matches(&log, WEIR_LOG_ERROR, "block", ""));
+}
+
 static void null_blocks_and_engines_are_statuses_or_no_ops(void **state)
 {
     (void)state;
@@ -443,6 +460,7 @@ int main(void)
         cmocka_unit_test(a_pool_that_is_used_up_answers_at_once_and_recovers),
         cmocka_unit_test(a_block_larger_than_the_pool_or_than_an_event_can_be_is_refused),
         cmocka_unit_test(destroy_logs_blocks_that_are_still_out_and_frees_them),
+        cmocka_unit_test(destroy_says_nothing_of_blocks_that_all_came_back),
         cmocka_unit_test(null_blocks_and_engines_are_statuses_or_no_ops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,8 @@
  */
 #include "fault_support.h"
 
+#include <fcntl.h>
+
 #include "engine/engine.h"
 
 /* ---- destroy hooks ---- */
@@ -362,6 +364,29 @@ static void looking_for_nothing_finds_nothing(void **state)
     weir_engine_destroy(engine);
 }
 
+static int open_descriptors(void)
+{
+    int count = 0;
+    for (int i = 0; i < 1024; i++) {
+        count += fcntl(i, F_GETFD) >= 0;
+    }
+    return count;
+}
+
+static void an_engine_leaves_no_descriptor_behind(void **state)
+{
+    (void)state;
+    const int before = open_descriptors();
+    for (int i = 0; i < 3; i++) {
+        weir_engine *engine = test_engine_create(NULL);
+        const weir_thread thread = test_thread_add(engine, WEIR_THREAD(.external = true));
+        assert_true(weir_thread_fd(engine, thread) >= 0);
+        assert_int_equal(before + 1, open_descriptors());
+        weir_engine_destroy(engine);
+        assert_int_equal(before, open_descriptors());
+    }
+}
+
 /* ---- a stop that begins when all is over ---- */
 
 typedef struct last_hook {
@@ -404,6 +429,7 @@ int main(void)
         cmocka_unit_test(what_waits_behind_an_init_that_outlasts_the_stop_is_never_handled),
         cmocka_unit_test(while_an_engine_drains_no_processor_and_no_thread_can_be_added),
         cmocka_unit_test(an_engine_leaves_no_thread_and_no_stack_behind),
+        cmocka_unit_test(an_engine_leaves_no_descriptor_behind),
         cmocka_unit_test(looking_for_nothing_finds_nothing),
         cmocka_unit_test(an_asynchronous_stop_in_the_last_destroy_hook_leaves_nothing_behind),
     };

@@ -1,5 +1,5 @@
 /*
- * unhandled_test.c - the hook that sees what a handler did not want.
+ * unhandled_test.c - the hook that sees what a handler did not want (S-15).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
