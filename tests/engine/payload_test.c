@@ -41,7 +41,8 @@ static weir_status checker_handle(void *state, weir_turn *turn, const weir_event
 static void a_posted_payload_is_copied_whatever_its_size(void **state)
 {
     (void)state;
-    static const uint32_t sizes[] = { 0, 1, 7, 8, 31, 32, 33, 64, 100, 4096, 65537, LARGEST };
+    static const uint32_t sizes[] = { 0,  1,  7,  8,   15,   16,    17,     31,
+                                      32, 33, 64, 100, 4096, 65537, LARGEST };
     enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
     checker c = { .handled = 0 };
     weir_engine *engine = test_engine_create(NULL);
