@@ -48,12 +48,12 @@ typedef enum weir_sim_strategy {
 #define WEIR_SIM_TIME_JUMPS 16u   /* the clock leaps: timeouts end while others still run */
 #define WEIR_SIM_ALLOCATIONS 32u  /* memory runs out now and then */
 #define WEIR_SIM_NO_FAULTS 64u    /* none of these */
-#define WEIR_SIM_STALE_READS 128u /* with races: loads see old values, as on arm64 */
+#define WEIR_SIM_STALE_READS 128u /* loads see old values, as on arm64; races as well */
 #define WEIR_SIM_DEFAULT_FAULTS 15u
 
 typedef struct weir_sim_options {
     size_t struct_size;
-    uint64_t seed; /* of the first run; the n-th has seed + n. Default 1 */
+    uint64_t seed; /* of the first run; the next has seed + 1. Default 1 */
     uint64_t runs; /* default 1000; exhaustive: until done */
     weir_sim_strategy strategy;
     uint32_t depth;       /* PCT: default 3; exhaustive: default 2 */
@@ -123,7 +123,8 @@ WEIR_API void weir_sim_fail(const char *format, ...)
     ;
 #define weir_sim_check(condition, ...) ((condition) ? (void)0 : weir_sim_fail(__VA_ARGS__))
 
-/* Looked at after every step, of whatever thread. It may read, and fail; it must not wait. */
+/* Looked at after every step, of whatever thread, until the body returns: what it looks at may be
+ * the body's own. It may read, and fail; it must not wait. */
 WEIR_API void weir_sim_always(void (*invariant)(void *argument), void *argument);
 
 /* Threads of the application. -1: too many (256). */

@@ -49,7 +49,7 @@ int weir__sim_run(int argc, char **argv)
     if (errno == ENOENT) {
         fprintf(stderr,
                 "weir sim: the program %s is not installed\n"
-                "It comes with weir: meson setup -Dsim=true, then build and install.\n",
+                "It comes with weir: meson setup build-sim -Dsim=true, then build and install.\n",
                 program);
     } else {
         fprintf(stderr, "weir sim: cannot start %s: %s\n", program, strerror(errno));

@@ -187,7 +187,7 @@ static const struct option {
 } options[] = {
     { "--list", NULL, "the names of the scenarios, and do nothing", NULL, read_list },
     { "--runs", "N", "schedules of each scenario; default 1000", "a number from 1 up", read_runs },
-    { "--seed", "S", "of the first; the n-th has S + n; default 1", "a number from 1 up",
+    { "--seed", "S", "of the first; the next has S + 1; default 1", "a number from 1 up",
       read_seed },
     { "--strategy", "WHICH", "random (the default), pct or exhaustive", "random, pct or exhaustive",
       read_strategy },

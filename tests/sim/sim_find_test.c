@@ -420,6 +420,39 @@ static void an_invariant_is_looked_at_after_every_step(void **state)
     finds("the sum is not 10", WEIR_SIM(.runs = 1), torn_invariant);
 }
 
+/* The second thread outlives the body, whose variable the invariant looks at. */
+static void step_on(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < 20; i++) {
+        weir__add(&left, 1, seq_cst);
+    }
+}
+
+static bool body_is_over;
+
+static void body_is_there(void *unused)
+{
+    (void)unused;
+    weir_sim_check(!body_is_over, "looked at after the body");
+}
+
+static void short_body(void *unused)
+{
+    (void)unused;
+    body_is_over = false;
+    weir_sim_always(body_is_there, NULL);
+    (void)weir_sim_thread_start(step_on, NULL);
+    weir_sim_step();
+    body_is_over = true;
+}
+
+static void an_invariant_ends_with_the_body(void **state)
+{
+    (void)state;
+    finds_nothing(WEIR_SIM(.runs = 500, .faults = WEIR_SIM_NO_FAULTS), short_body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +470,7 @@ int main(void)
         cmocka_unit_test(a_double_free_and_a_wrong_size_are_found),
         cmocka_unit_test(a_crash_is_a_failed_run_and_not_the_end_of_the_program),
         cmocka_unit_test(an_invariant_is_looked_at_after_every_step),
+        cmocka_unit_test(an_invariant_ends_with_the_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,6 +81,9 @@ static weir_status read_options(weir_sim_options *o, const weir_sim_options *giv
         o->depth = o->strategy == WEIR_SIM_EXHAUSTIVE ? 2 : 3;
     }
     o->faults = o->faults == 0 ? WEIR_SIM_DEFAULT_FAULTS : o->faults;
+    if ((o->faults & WEIR_SIM_STALE_READS) != 0) {
+        o->faults |= WEIR_SIM_RACES; /* the same clocks say what may be old */
+    }
     o->steps_max = o->steps_max != 0 ? o->steps_max : STEPS_DEFAULT;
     o->cores = o->cores != 0 ? o->cores : CORES_DEFAULT;
     o->name = o->name != NULL ? o->name : "weir sim PROGRAM";

@@ -274,6 +274,9 @@ void weir__sim_thread_exit(void)
 static void entry(void)
 {
     weir__sim.current->run(weir__sim.current->argument);
+    if (weir__sim.current->index == 0) {
+        weir__sim.invariant = NULL; /* what it looks at may have been the body's */
+    }
     weir__sim_thread_exit();
 }
 
