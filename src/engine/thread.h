@@ -24,8 +24,7 @@ typedef struct weir__serving {
         wakeups_found;
 } weir__serving;
 
-/* A hosted service: do_work once a duty cycle; returns how much it did. (Their issue fills this.)
- * */
+/* A hosted service: do_work once a duty cycle; returns how much it did. */
 typedef struct weir__service {
     int32_t (*do_work)(void *state);
     void *state;

@@ -3,7 +3,7 @@
  * no other one, and nothing that became ready waits behind a long handler while another thread
  * that serves its dispatcher is free. SPEC: S-03, S-25, P-4.
  *
- * The limit is the issue's: 5 ms. The machine of a check is small and shared, so a measurement is
+ * The limit is 5 ms. The machine of a check is small and shared, so a measurement is
  * tried up to ATTEMPTS times and the best one counts: an engine that waits for the handler (or for
  * a tick longer than the limit) misses it every time.
  *

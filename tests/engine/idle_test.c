@@ -184,7 +184,7 @@ static void the_spin_of_backoff_adapts_to_rare_arrivals_and_does_not_burn_them(v
     const weir_ns burnt = cpu_time_of(task) - cpu;
     fprintf(stderr, "# %d arrivals, 20 ms apart: %.2f ms CPU, %" PRIu64 " parks\n", ARRIVALS,
             (double)burnt / (double)WEIR_MS, parks);
-    assert_true(parks >= ARRIVALS);
+    assert_true(parks >= ARRIVALS - 1); /* the one behind the last arrival may be still to come */
     assert_true(burnt <
                 ARRIVALS * 4 * WEIR_MS / 4); /* a spin that does not adapt burns 4 times it */
     (void)test_engine_end(i.engine);

@@ -1,8 +1,8 @@
 /*
  * stop_test.c - how things end: a processor, its children, the engine. SPEC: P-8, S-19 to S-21.
  *
- * Times are the issue's; the best of a few attempts counts where the machine's noise could break
- * them. What a stop reports is compared with what the handlers counted themselves.
+ * Where the machine's noise could break a limit of time, the best of a few attempts counts. What a
+ * stop reports is compared with what the handlers counted themselves.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
