@@ -12,7 +12,8 @@
  * A report cannot hang or spoil that: a part of it that crashes itself is left out, and all of it
  * has 3 seconds. One thread reports at a time.
  *
- * A simulated build has no crashes of its own to report: everything here does nothing.
+ * In a simulated build a crash ends its run, not the process: the first part of the report is what
+ * the failure says, and there are no stacks to prepare.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -36,38 +37,6 @@ typedef struct weir__crash {
  * signal handler: async-signal-safe functions only. */
 typedef bool (*weir__crash_writer)(const weir__crash *crash, uint32_t part);
 
-#ifdef WEIR_SIMULATED
-
-static inline void weir__crash_open(weir__crash_writer writer)
-{
-    (void)writer;
-}
-static inline void weir__crash_close(void)
-{
-}
-static inline void weir__crash_after_fork(void)
-{
-}
-static inline void weir__crash_write(const char *text, size_t length)
-{
-    (void)text;
-    (void)length;
-}
-static inline size_t weir__crash_stack_size(void)
-{
-    return 0;
-}
-static inline void weir__crash_stack_begin(void *memory)
-{
-    (void)memory;
-}
-static inline void weir__crash_stack_end(void *memory)
-{
-    (void)memory;
-}
-
-#else
-
 /* Each open is paired with one close; the first installs, the last takes off. One writer a
  * process. */
 void weir__crash_open(weir__crash_writer writer);
@@ -83,7 +52,5 @@ void weir__crash_write(const char *text, size_t length);
 size_t weir__crash_stack_size(void);
 void weir__crash_stack_begin(void *memory);
 void weir__crash_stack_end(void *memory);
-
-#endif /* WEIR_SIMULATED */
 
 #endif /* WEIR_SYNC_CRASH_H */

@@ -41,6 +41,9 @@ def check_replays(check):
 
 def check_shrink(check):
     _, plain, _ = run(BROKEN, "crash", "--runs", "1000", "--seed", "5")
+    check("a crash names the processor and the event",
+          'SIGSEGV (address 0x0) in the handler of processor "#0.1", event stage.message (8 bytes), '
+          'from outside; thread' in plain, plain)
     status, out, _ = run(BROKEN, "crash", "--runs", "1000", "--seed", "5", "--shrink")
     check("--shrink says how many preemptions are needed", "shorter: 0 preemptions" in out, out)
     status, out, _ = run(BROKEN, "lost-update", "--runs", "20000", "--shrink")

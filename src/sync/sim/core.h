@@ -11,7 +11,7 @@
  *     atomic.c   atomics, store buffers, edges between clocks       race.c     plain accesses
  *     memory.c   the arena that all of the engine's memory is in    trace.c    every step in words
  *     word.c, thread.c   the rest of the sync room's headers        shrink.c   shorter failures
- *     stale.c    memory weaker than x86's
+ *     stale.c    memory weaker than x86's                           crash.c    crashes of handlers
  *     scale.c    timed runs: who is next by the clock, costs        lines.c    cache lines
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -385,6 +385,11 @@ void weir__sim_thread_reset(void);
 void weir__sim_thread_ends(weir__sim_thread *thread);
 
 bool weir__sim_is_doorbell(int descriptor);
+
+/* ---- crash.c ---- */
+
+/* The current thread has crashed: in which handler, with which event. NULL: in none. */
+const char *weir__sim_crash_text(int number, uintptr_t address);
 
 /* ---- trace.c ---- */
 

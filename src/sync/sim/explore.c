@@ -32,9 +32,14 @@ static void on_fatal(int number, siginfo_t *info, void *context)
         return;
     }
     char where[160];
+    const char *engines = weir__sim_crash_text(number, (uintptr_t)info->si_addr);
     weir__sim_site_text(weir__sim.current->site, where, sizeof(where));
-    weir__sim_fail("%s: thread %u, address %p, after %s", strsignal(number),
-                   weir__sim.current->index, info->si_addr, where);
+    if (engines != NULL) {
+        weir__sim_fail("%s; thread %u, whose last step was %s", engines, weir__sim.current->index,
+                       where);
+    }
+    weir__sim_fail("%s: address %p; thread %u, whose last step was %s", strsignal(number),
+                   info->si_addr, weir__sim.current->index, where);
 }
 
 static void catch_fatal(struct sigaction before[])
