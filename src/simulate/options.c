@@ -22,14 +22,10 @@ static const struct {
     const char *name;
     uint32_t bit;
 } fault_names[] = {
-    { "store-buffers", WEIR_SIM_STORE_BUFFERS },
-    { "races", WEIR_SIM_RACES },
-    { "spurious", WEIR_SIM_SPURIOUS },
-    { "stalls", WEIR_SIM_STALLS },
-    { "time-jumps", WEIR_SIM_TIME_JUMPS },
-    { "allocations", WEIR_SIM_ALLOCATIONS },
-    { "stale-reads", WEIR_SIM_STALE_READS },
-    { "none", WEIR_SIM_NO_FAULTS },
+    { "store-buffers", WEIR_SIM_STORE_BUFFERS }, { "races", WEIR_SIM_RACES },
+    { "spurious", WEIR_SIM_SPURIOUS },           { "stalls", WEIR_SIM_STALLS },
+    { "time-jumps", WEIR_SIM_TIME_JUMPS },       { "allocations", WEIR_SIM_ALLOCATIONS },
+    { "stale-reads", WEIR_SIM_STALE_READS },     { "none", WEIR_SIM_NO_FAULTS },
 };
 #define FAULT_COUNT (sizeof(fault_names) / sizeof(fault_names[0]))
 
