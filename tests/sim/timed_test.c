@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "sync/atomic.h"
 #include "sync/sim/scale.h"
@@ -242,6 +244,30 @@ static void what_is_measured_is_within_reason(void **state)
     assert_true(measured.wake > 10 && measured.latency > 10);
 }
 
+/* They share cores and priority; each spins for an answer of its partner. */
+static void several_that_measure_at_once_come_to_an_end(void **state)
+{
+    (void)state;
+    enum { COUNT = 3, SECONDS = 30 };
+    pid_t children[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0) {
+            weir__scale_costs measured;
+            weir__scale_defaults(&measured);
+            (void)alarm(SECONDS);
+            (void)weir__scale_measure(&measured);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < COUNT; i++) {
+        int status = -1;
+        assert_int_equal(children[i], waitpid(children[i], &status, 0));
+        assert_int_equal(0, status);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -254,6 +280,7 @@ int main(void)
         cmocka_unit_test(everybody_waits_is_a_failure_as_in_other_runs),
         cmocka_unit_test(work_takes_its_time_in_timed_runs_and_in_others),
         cmocka_unit_test(what_is_measured_is_within_reason),
+        cmocka_unit_test(several_that_measure_at_once_come_to_an_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

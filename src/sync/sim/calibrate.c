@@ -28,6 +28,7 @@
 #define REPEAT 64u
 #define SLEEPS 41u
 #define SLEEP_NS 10000
+#define SPINS 20000u /* much longer than any answer takes whose thread is on its core */
 /* The engine's code, per access: it has about eight in the time of a load that waits for another.
  * Found once, with handlers that do nothing (docs/scale.md). */
 #define ACCESSES_PER_HIT 8.0
@@ -39,7 +40,7 @@ typedef struct cell {
 } cell;
 
 typedef struct pair {
-    _Alignas(64) atomic_int turn; /* 0: nobody's; 1: the partner's */
+    _Alignas(64) atomic_uint turn; /* 0: nobody's; 1: the partner's */
     enum task task;
     int core;
     bool realtime;
@@ -88,6 +89,17 @@ static double median(double *samples, size_t count)
 
 /* ---- two threads ---- */
 
+/* Until the word is that. Whoever else wants this core gets it if that takes long: two processes
+ * that measure at once have the same priority, and each would keep the other's partner off. */
+static void await_word(const atomic_uint *word, unsigned wanted)
+{
+    for (unsigned spins = 0; atomic_load_explicit(word, memory_order_acquire) != wanted; spins++) {
+        if (spins >= SPINS) {
+            syscall(SYS_sched_yield);
+        }
+    }
+}
+
 /* To that core, and above everybody else there. False: the latter is not allowed. */
 static bool settle_on(int core)
 {
@@ -125,8 +137,7 @@ static void *partner(void *argument)
     settle_on(p->core);
     atomic_store(&p->turn, 0);
     for (;;) {
-        while (atomic_load_explicit(&p->turn, memory_order_acquire) == 0) {
-        }
+        await_word(&p->turn, 1);
         const enum task task = p->task;
         if (task == END) {
             return NULL;
@@ -148,8 +159,7 @@ static void begin_there(pair *p, enum task task)
 
 static void await(pair *p)
 {
-    while (atomic_load_explicit(&p->turn, memory_order_acquire) != 0) {
-    }
+    await_word(&p->turn, 0);
 }
 
 /* ---- lines ---- */
@@ -267,8 +277,7 @@ static void measure_wake(pair *p, weir__scale_costs *costs)
         atomic_store(&p->word, 0);
         atomic_store(&p->up, 0);
         begin_there(p, DOZE);
-        while (atomic_load(&p->up) == 0) {
-        }
+        await_word(&p->up, 1);
         nap(200000); /* it sleeps by now; if not, one sample of many is off */
         const double begin = now();
         atomic_store(&p->word, 1);
