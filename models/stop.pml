@@ -338,8 +338,8 @@ inline set_phase(to)
 
 inline sum(cell, into)
 {
-    /*@ engine/shutdown.c weir__sums_done "WEIR__TALLY_DONE(SUM)" */
-    /*@ engine/shutdown.c weir__sums_begun "WEIR__TALLY_BEGUN(SUM)" */
+    /*@ engine/shutdown.c sum_done "WEIR__TALLY_DONE(SUM)" */
+    /*@ engine/shutdown.c sum_begun "WEIR__TALLY_BEGUN(SUM)" */
     do
     :: atomic { i < CONTEXTS -> into = into + cell; i++ }
     :: atomic { i == CONTEXTS -> i = 0; break }
@@ -350,8 +350,8 @@ inline wait_until_quiet()
 {
     /*@ engine/shutdown.c wait_for "const uint32_t seen = weir__load(&engine->progress, seq_cst)"
      *  "if (holds(engine))" "weir__wait_until(&engine->progress, seen, deadline)" */
-    /*@ engine/shutdown.c is_quiet "weir__sums_done(engine, &s)"
-     *  "weir__sums_begun(engine, &s)"
+    /*@ engine/shutdown.c is_quiet "sum_done(engine, &s)"
+     *  "sum_begun(engine, &s)"
      *  "return done == s.attempted + s.hooks_due" */
     do
     ::

@@ -16,7 +16,7 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     if (!weir__engine_usable(engine)) {
         return WEIR_E_INVALID;
     }
-    weir__sums_all(engine, &s);
+    weir__engine_sums(engine, &s);
     c.refused_full = s.refused_full;
     c.refused_stopping = s.refused_stopping;
     c.refused_unknown = s.refused_unknown;

@@ -131,11 +131,8 @@ typedef struct weir__sums {
     WEIR__TALLY_MAP(WEIR__SUMS_FIELD)
 #undef WEIR__SUMS_FIELD
 } weir__sums;
-/* Those of WEIR__TALLY_DONE; those of WEIR__TALLY_BEGUN; each leaves the rest as it is. */
-void weir__sums_done(weir_engine *engine, weir__sums *sums);
-void weir__sums_begun(weir_engine *engine, weir__sums *sums);
-/* All of them, what is done first. */
-void weir__sums_all(weir_engine *engine, weir__sums *sums);
+/* What is done first. */
+void weir__engine_sums(weir_engine *engine, weir__sums *sums);
 
 /* Threads, dispatchers. Called with registry.lock held. */
 weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name);

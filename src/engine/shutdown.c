@@ -49,7 +49,7 @@ void weir__engine_progress_if_stopping(weir_engine *engine)
 /* [Q2] pairs with [Q1]. */
 #define SUM(name) sums->name += weir__load(&c->tally.name, acquire);
 
-void weir__sums_done(weir_engine *engine, weir__sums *sums)
+static void sum_done(weir_engine *engine, weir__sums *sums)
 {
     const bool frozen = weir__load(&engine->frozen, acquire) == 2;
     for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
@@ -64,7 +64,7 @@ void weir__sums_done(weir_engine *engine, weir__sums *sums)
     weir__signals_sum_done(engine, sums);
 }
 
-void weir__sums_begun(weir_engine *engine, weir__sums *sums)
+static void sum_begun(weir_engine *engine, weir__sums *sums)
 {
     for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         WEIR__TALLY_BEGUN(SUM)
@@ -72,11 +72,11 @@ void weir__sums_begun(weir_engine *engine, weir__sums *sums)
     weir__signals_sum_begun(engine, sums);
 }
 
-void weir__sums_all(weir_engine *engine, weir__sums *sums)
+void weir__engine_sums(weir_engine *engine, weir__sums *sums)
 {
     memset(sums, 0, sizeof(*sums));
-    weir__sums_done(engine, sums);
-    weir__sums_begun(engine, sums);
+    sum_done(engine, sums);
+    sum_begun(engine, sums);
     for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         WEIR__TALLY_BESIDE(SUM)
     }
@@ -86,9 +86,9 @@ void weir__sums_all(weir_engine *engine, weir__sums *sums)
 static bool is_quiet(weir_engine *engine)
 {
     weir__sums s = { 0 };
-    weir__sums_done(engine, &s);
+    sum_done(engine, &s);
     weir__fence(seq_cst);
-    weir__sums_begun(engine, &s);
+    sum_begun(engine, &s);
     uint64_t done = 0;
 #define ADD(name) done += s.name;
     WEIR__TALLY_DONE(ADD)
@@ -289,7 +289,7 @@ static uint64_t freeze_and_count(weir_engine *engine)
 static void write_report(weir_engine *engine, uint64_t waiting)
 {
     weir__sums s;
-    weir__sums_all(engine, &s);
+    weir__engine_sums(engine, &s);
     weir_stop_report *report = &engine->stop_report;
     report->struct_size = sizeof(*report);
     report->handled = s.handled;
