@@ -36,13 +36,12 @@ typedef struct version {
 } version;
 
 typedef struct history {
+    uint32_t run;    /* that wrote it */
     uint32_t stores; /* so far; the newest is at (stores - 1) % VERSIONS */
     version versions[VERSIONS];
 } history;
 
-static history *histories; /* one for each record of atomic.c, by its number */
-static uint32_t *in_run;   /* the run that wrote it */
-
+static history *histories;     /* one for each record of atomic.c, by its number */
 static weir__sim_clock fenced; /* what was before seq_cst fences */
 static uint64_t strong_count;  /* seq_cst operations so far */
 
@@ -50,10 +49,9 @@ static history *history_of(uint32_t atom)
 {
     if (histories == NULL) {
         histories = weir__sim_table(WEIR__SIM_ATOMS_MAX * sizeof(*histories));
-        in_run = weir__sim_table(WEIR__SIM_ATOMS_MAX * sizeof(*in_run));
     }
-    if (in_run[atom] != weir__sim.number) {
-        in_run[atom] = weir__sim.number;
+    if (histories[atom].run != weir__sim.number) {
+        histories[atom].run = weir__sim.number;
         histories[atom].stores = 0;
     }
     return &histories[atom];
