@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "inner_support.h"
+#include "stderr_support.h"
 
 #include <errno.h>
 
@@ -158,20 +159,9 @@ static void the_longest_error_is_printed_whole(void **state)
 /* What weir_error_print writes to standard error. */
 static int printed(const weir_error *error, char *out, size_t size)
 {
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    fflush(stderr);
-    const int saved = dup(STDERR_FILENO);
-    assert_true(saved >= 0 && dup2(fileno(file), STDERR_FILENO) >= 0);
+    const test_paper paper = test_hear();
     const int result = weir_error_print(error);
-    fflush(stderr);
-    const int restored = dup2(saved, STDERR_FILENO);
-    close(saved);
-    assert_true(restored >= 0);
-    rewind(file);
-    const size_t length = fread(out, 1, size - 1, file);
-    out[length] = '\0';
-    fclose(file);
+    test_heard(paper, out, size);
     return result;
 }
 

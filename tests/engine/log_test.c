@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "log_support.h"
+#include "stderr_support.h"
 
 #include <regex.h>
 
@@ -264,20 +265,9 @@ static void an_event_that_nobody_handles_is_said_with_its_processor_status_and_t
 static void capture_stderr(void (*speak)(weir_engine *engine), char *out, size_t size)
 {
     weir_engine *engine = test_engine_create(WEIR_ENGINE(.name = "plain"));
-    FILE *file = tmpfile();
-    assert_non_null(file);
-    (void)fflush(stderr);
-    const int saved = dup(STDERR_FILENO);
-    assert_true(saved >= 0);
-    assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+    const test_paper paper = test_hear();
     speak(engine);
-    (void)fflush(stderr);
-    assert_true(dup2(saved, STDERR_FILENO) >= 0);
-    (void)close(saved);
-    rewind(file);
-    const size_t length = fread(out, 1, size - 1, file);
-    out[length] = '\0';
-    (void)fclose(file);
+    test_heard(paper, out, size);
     weir_engine_destroy(engine);
 }
 

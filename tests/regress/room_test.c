@@ -73,24 +73,32 @@ static weir_engine *create(weir_thread *own)
     return engine;
 }
 
+/* Who drops its oldest, has two places, and is inside its handler, where it has asked for room: one
+ * place is promised, one is free. It stays there until w->pass. */
+static weir_processor begin_asking(weir_engine *engine, wanting *w, test_recorder *recorder)
+{
+    test_recorder_init(recorder, true);
+    wanting_init(w, add_stuck(engine, recorder));
+    w->only_asks = true;
+    w->gated = true;
+    const weir_processor asker = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = wanting_handle, .argument = w, .mailbox_max = 2,
+                               .overflow = WEIR_OVERFLOW_DROP_OLDEST));
+    test_engine_start(engine);
+    fill(engine, w->target, recorder);
+    assert_int_equal(WEIR_OK, test_post(engine, asker, 0));
+    test_sem_wait(&w->done);
+    return asker;
+}
+
 static void a_room_event_is_not_evicted(void **state)
 {
     (void)state;
     test_recorder recorder;
-    test_recorder_init(&recorder, true);
     weir_thread own;
     weir_engine *engine = create(&own);
     wanting w;
-    wanting_init(&w, add_stuck(engine, &recorder));
-    w.only_asks = true;
-    w.gated = true;
-    const weir_processor asker = test_processor_add(
-        engine, WEIR_PROCESSOR(.handler = wanting_handle, .argument = &w, .mailbox_max = 2,
-                               .overflow = WEIR_OVERFLOW_DROP_OLDEST));
-    test_engine_start(engine);
-    fill(engine, w.target, &recorder);
-    assert_int_equal(WEIR_OK, test_post(engine, asker, 0));
-    test_sem_wait(&w.done); /* it is inside its handler, and stays there */
+    const weir_processor asker = begin_asking(engine, &w, &recorder);
     test_recorder_pass(&recorder, 2);
     TEST_UNTIL(test_engine_counters(engine).rooms == 1); /* sent: it is the oldest there */
     for (uint64_t i = 1; i <= 5; i++) {
@@ -169,20 +177,10 @@ static void beside_promised_places_the_only_event_is_evicted(void **state)
 {
     (void)state;
     test_recorder recorder;
-    test_recorder_init(&recorder, true);
     weir_thread own;
     weir_engine *engine = create(&own);
     wanting w;
-    wanting_init(&w, add_stuck(engine, &recorder));
-    w.only_asks = true;
-    w.gated = true;
-    const weir_processor asker = test_processor_add(
-        engine, WEIR_PROCESSOR(.handler = wanting_handle, .argument = &w, .mailbox_max = 2,
-                               .overflow = WEIR_OVERFLOW_DROP_OLDEST));
-    test_engine_start(engine);
-    fill(engine, w.target, &recorder);
-    assert_int_equal(WEIR_OK, test_post(engine, asker, 0));
-    test_sem_wait(&w.done); /* inside its handler: one place is promised, one is free */
+    const weir_processor asker = begin_asking(engine, &w, &recorder);
     assert_int_equal(WEIR_OK, test_post(engine, asker, 1));
     for (uint64_t i = 1; i <= 3; i++) {
         assert_int_equal(WEIR_OK, test_post(engine, asker, 1 + i));

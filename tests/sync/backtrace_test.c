@@ -8,9 +8,9 @@
  */
 #define _GNU_SOURCE
 #include "inner_support.h"
+#include "stderr_support.h"
 
 #include <execinfo.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <ucontext.h>
 
@@ -124,18 +124,9 @@ static void write_starved(const void *frame)
 /* Standard error goes elsewhere meanwhile. */
 static void write_by(void (*writer)(const void *), const ucontext_t *frame)
 {
-    const int saved = dup(STDERR_FILENO);
-    const int paper = memfd_create("stderr", MFD_CLOEXEC);
-    assert_true(saved >= 0 && paper >= 0);
-    assert_int_equal(STDERR_FILENO, dup2(paper, STDERR_FILENO));
+    const test_paper paper = test_hear();
     writer(frame);
-    assert_int_equal(STDERR_FILENO, dup2(saved, STDERR_FILENO));
-    const ssize_t length = pread(paper, said, sizeof(said) - 1, 0);
-    assert_true(length >= 0);
-    said[length] = '\0';
-    assert_int_equal(length, strlen(said)); /* no zero went with it */
-    (void)close(saved);
-    (void)close(paper);
+    test_heard(paper, said, sizeof(said));
     assert_false(script.wrong);
 }
 

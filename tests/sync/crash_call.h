@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #endif
 #include "inner_support.h"
+#include "stderr_support.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +22,6 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 
@@ -325,18 +325,9 @@ static inline void hit(siginfo_t info)
 /* The same, with standard error into `said`. */
 static inline void hit_heard(siginfo_t info)
 {
-    const int saved = dup(STDERR_FILENO);
-    const int paper = memfd_create("stderr", MFD_CLOEXEC);
-    assert_true(saved >= 0 && paper >= 0);
-    assert_int_equal(STDERR_FILENO, dup2(paper, STDERR_FILENO));
+    const test_paper paper = test_hear();
     hit(info);
-    assert_int_equal(STDERR_FILENO, dup2(saved, STDERR_FILENO));
-    const ssize_t length = pread(paper, said, sizeof(said) - 1, 0);
-    assert_true(length >= 0);
-    said[length] = '\0';
-    assert_int_equal(length, strlen(said));
-    (void)close(saved);
-    (void)close(paper);
+    test_heard(paper, said, sizeof(said));
 }
 
 #endif /* WEIR_TEST_CRASH_CALL_H */

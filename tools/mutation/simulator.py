@@ -26,12 +26,7 @@ STAGES = {
 }
 FOR_ORDERS = ("sim/random-long", "sim/weak-long", "sim/pct-long")
 
-NINJA = """\
-flags = {flags}
-rule cc
-  command = {compiler} $flags -MD -MF $out.d -c $in -o $out
-  depfile = $out.d
-  deps = gcc
+NINJA = workshop.COMPILE + """\
 rule exe
   command = {compiler} -pthread @$out.rsp -o $out
   rspfile = $out.rsp

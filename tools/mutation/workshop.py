@@ -34,12 +34,14 @@ FLAVOURS = {
 
 Outcome = namedtuple("Outcome", "verdict seconds text")  # verdict: passed, failed, crashed, hung
 
-NINJA = """\
+COMPILE = """\
 flags = {flags}
 rule cc
   command = {compiler} $flags -MD -MF $out.d -c $in -o $out
   depfile = $out.d
   deps = gcc
+"""
+NINJA = COMPILE + """\
 rule so
   command = {compiler} -shared -pthread {link} @$out.rsp -o $out
   rspfile = $out.rsp
