@@ -38,13 +38,16 @@ uint64_t bench_scaled(const bench_setup *setup, uint64_t full, uint64_t least);
     X(backoff)    /* rounds that backed off, of all, 0 ... 1 */                                    \
     X(cpu_ms)     /* of the whole process, user and system */                                      \
     X(syscalls)                                                                                    \
+    X(switches) /* context switches of the threads that are watched: who has none did not run */   \
+    X(retries)  /* posts that a full mailbox refused, per event */                                 \
     X(seconds)                                                                                     \
     X(bytes_each)
 
 #define BENCH_FIGURE_FIELD(name) double name;
 typedef struct bench_result {
     BENCH_FIGURES(BENCH_FIGURE_FIELD)
-    char wrong[160]; /* "" or what was not as it must be: lost, doubled, out of order */
+    char wrong[160];   /* "" or what was not as it must be: lost, doubled, out of order */
+    char skipped[160]; /* "" or why it cannot be measured here; then there is no figure */
 } bench_result;
 #undef BENCH_FIGURE_FIELD
 
@@ -57,6 +60,10 @@ void bench_result_latency(bench_result *result, int64_t *samples, uint64_t count
 void bench_wrong(bench_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Says what is missing here. */
+void bench_skip(bench_result *result, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 #define BENCH_THREAD_COUNTS 8
 
 typedef struct bench_row {
@@ -67,7 +74,8 @@ typedef struct bench_row {
     void (*run)(const bench_setup *setup, bench_result *result);
 } bench_row;
 
-/* Every file of rows has one such table, ended by a row without a name; suite/rows.c joins them. */
+/* Every file of rows has one such table, ended by a row without a name; suite/rows.c joins them.
+ * NULL ends the tables. */
 extern const bench_row *const bench_tables[];
 
 #endif /* WEIR_BENCH_SUITE_BENCH_H */

@@ -1,0 +1,38 @@
+/*
+ * load/w02_fan_in.c - W2: four producers, one processor.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "load/flood.h"
+#include "suite/rows.h"
+
+#define FAN_IN .processors = 1, .producers = 4, .events = 10000000
+
+static void run_external(const bench_setup *setup, bench_result *result)
+{
+    load_flood_run(&(load_flood){ FAN_IN }, setup, result);
+}
+
+static void run_batch(const bench_setup *setup, bench_result *result)
+{
+    load_flood_run(&(load_flood){ FAN_IN, .batch = 32 }, setup, result);
+}
+
+static void run_block(const bench_setup *setup, bench_result *result)
+{
+    load_flood_run(&(load_flood){ FAN_IN, .overflow = WEIR_OVERFLOW_BLOCK }, setup, result);
+}
+
+static void run_inside(const bench_setup *setup, bench_result *result)
+{
+    load_flood_run(&(load_flood){ FAN_IN, .inside = true, .burst = 1000, .wants_room = true },
+                   setup, result);
+}
+
+const bench_row load_w02_rows[] = {
+    { "w2-external", "weir", "4 threads outside post to one processor", { 1, 2 }, run_external },
+    { "w2-external", "weir-batch", "the same, 32 events a post", { 1, 2 }, run_batch },
+    { "w2-external", "weir-block", "the same, posts wait at a full mailbox", { 1, 2 }, run_block },
+    { "w2-inside", "weir", "4 processors post to one", { 1, 2 }, run_inside },
+    { 0 },
+};

@@ -1,0 +1,35 @@
+/*
+ * suite/rows.h - all rows, and those that somebody asks for by name.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_BENCH_SUITE_ROWS_H
+#define WEIR_BENCH_SUITE_ROWS_H
+
+#include <stddef.h>
+
+#include "suite/bench.h"
+
+/* weir, one table a workload (bench/load/). */
+extern const bench_row load_w01_rows[];
+extern const bench_row load_w02_rows[];
+extern const bench_row load_w03_rows[];
+extern const bench_row load_w05_rows[];
+
+/* What the hardware can do with no features, and the three older designs. */
+extern const bench_row bench_floor_rows[];
+extern const bench_row bench_baseline_rows[];
+
+/* The row with that number in all tables, NULL behind the last. */
+const bench_row *bench_row_at(size_t index);
+
+/* "w5" takes w5 and w5-external, not w50; "all" takes all. */
+bool bench_row_is_called(const bench_row *row, const char *name);
+
+/* 0 ends them. */
+size_t bench_row_thread_counts(const bench_row *row);
+
+/* The workload, or the part of its name in front of a dash, that was probably meant; or NULL. */
+const char *bench_row_nearest(const char *name);
+
+#endif /* WEIR_BENCH_SUITE_ROWS_H */
