@@ -9,17 +9,12 @@
 
 enum { BATCH_MAX = 64, SPINS_MAX = 64 };
 
-typedef struct mail {
-    uint64_t sender;
-    uint64_t number;
-} mail;
-WEIR_EVENT_TYPE(mail, "bench.mail");
 WEIR_EMPTY_TYPE(go_on, "bench.go-on");
 
 weir_status load_sink_take(void *state, weir_turn *turn, const weir_event *event)
 {
     load_sink *self = state;
-    const mail *m = event->data;
+    const load_mail *m = event->data;
     (void)turn;
     self->disorder += m->number != self->next[m->sender]++;
     if (++self->got == self->want) {
@@ -57,7 +52,8 @@ static weir_status send_singly(load_producer *self)
             weir_status status;
             uint32_t spins = 0;
             while ((status = weir_engine_post(self->engine, self->targets[i],
-                                              WEIR_EVENT(mail, self->number, k))) == WEIR_FULL) {
+                                              WEIR_EVENT(load_mail, self->number, k))) ==
+                   WEIR_FULL) {
                 give_way(self, &spins);
             }
             if (status != WEIR_OK) {
@@ -90,18 +86,19 @@ static weir_status send_batch(load_producer *self, weir_processor target,
 
 static weir_status send_batches(load_producer *self)
 {
-    mail mails[BATCH_MAX];
+    load_mail mails[BATCH_MAX];
     weir_event events[BATCH_MAX];
     const weir_event *pointers[BATCH_MAX];
     for (uint32_t i = 0; i < self->batch; i++) {
-        events[i] = (weir_event){ .type = &mail_type, .data = &mails[i], .size = sizeof(mails[i]) };
+        events[i] =
+            (weir_event){ .type = &load_mail_type, .data = &mails[i], .size = sizeof(mails[i]) };
         pointers[i] = &events[i];
     }
     for (uint64_t k = 0; k < self->each;) {
         const uint64_t rest = self->each - k;
         const uint32_t count = rest < self->batch ? (uint32_t)rest : self->batch;
         for (uint32_t i = 0; i < count; i++) {
-            mails[i] = (mail){ self->number, k + i };
+            mails[i] = (load_mail){ self->number, k + i };
         }
         for (uint32_t i = 0; i < self->target_count; i++) {
             const weir_status status = send_batch(self, self->targets[i], pointers, count);
@@ -152,7 +149,7 @@ static weir_status send_burst(load_producer *self, weir_turn *turn)
 {
     for (uint32_t i = 0; i < self->burst && self->round < self->each; i++) {
         const weir_status status = weir_turn_post(turn, self->targets[self->at],
-                                                  WEIR_EVENT(mail, self->number, self->round));
+                                                  WEIR_EVENT(load_mail, self->number, self->round));
         if (status != WEIR_OK) {
             return status;
         }

@@ -13,6 +13,12 @@
 
 #define LOAD_SENDERS_MAX 4u
 
+typedef struct load_mail {
+    uint64_t sender;
+    uint64_t number; /* of this sender to this sink, from 0 */
+} load_mail;
+WEIR_EVENT_TYPE(load_mail, "bench.mail");
+
 /* A processor that counts, and checks the order of each sender: one line of its own. */
 typedef struct load_sink {
     _Alignas(64) uint64_t want, got;

@@ -86,6 +86,7 @@ void load_ring(const bench_setup *setup, bench_result *result, uint32_t members,
     load_open(&l, (weir_engine_options){ .threads = setup->threads }, tokens);
     add_members(&l, ring, handles, members, tokens);
     if (load_start(&l, result)) {
+        load_begin(&l);
         for (uint32_t i = 0; i < tokens; i++) {
             const weir_status status = weir_engine_post(
                 l.engine, handles[(uint64_t)i * members / tokens], WEIR_EVENT(token, i, each));

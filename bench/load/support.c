@@ -47,7 +47,6 @@ bool load_start(load *l, bench_result *result)
         bench_wrong(result, "%s", text);
         return false;
     }
-    load_begin(l);
     return true;
 }
 

@@ -14,7 +14,17 @@
 extern const bench_row load_w01_rows[];
 extern const bench_row load_w02_rows[];
 extern const bench_row load_w03_rows[];
+extern const bench_row load_w04_rows[];
 extern const bench_row load_w05_rows[];
+extern const bench_row load_w06_wake_rows[];
+extern const bench_row load_w06_hop_rows[];
+extern const bench_row load_w07_rows[];
+extern const bench_row load_w09_rows[];
+extern const bench_row load_w10_rows[];
+extern const bench_row load_w12_rows[];
+extern const bench_row load_w13_rows[];
+extern const bench_row load_lock_rows[];
+extern const bench_row load_cpu_bound_rows[];
 
 /* What the hardware can do with no features, and the three older designs. */
 extern const bench_row bench_floor_rows[];

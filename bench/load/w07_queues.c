@@ -1,0 +1,189 @@
+/*
+ * load/w07_queues.c - W7: the mailbox alone, with its pool of envelopes and without the engine
+ * around it.
+ *
+ * This is the one load that looks inside the library: claim, fill, publish on one side, take and
+ * credit on the other. The owner never lets go of the mailbox, so nobody is ever woken.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "queue/mailbox.h"
+#include "suite/clock.h"
+#include "suite/rows.h"
+
+enum { LIMIT = 10000, BATCH = 64, MAGAZINE = 64, POSTERS_MAX = 4, SPINS_MAX = 64 };
+#define EVENTS 10000000u
+
+typedef struct mail {
+    uint64_t sender, number;
+} mail;
+
+typedef struct scene {
+    _Alignas(64) weir__mailbox mailbox;
+    _Alignas(64) weir__pool pool;
+    uint64_t each; /* from each poster */
+    pthread_barrier_t start;
+} scene;
+
+typedef struct poster {
+    scene *s;
+    uint64_t number;
+    pthread_t thread;
+    bool failed; /* no memory */
+} poster;
+
+typedef struct owner {
+    weir__cursor cursor;
+    weir__pool_cache cache;
+    uint32_t uncredited;
+    uint64_t next[POSTERS_MAX];
+    uint64_t disorder;
+} owner;
+
+static void give_way(uint32_t *spins)
+{
+    if (++*spins < SPINS_MAX) {
+        bench_pause();
+    } else {
+        (void)sched_yield();
+    }
+}
+
+/* False: there is no memory. */
+static bool post(scene *s, weir__pool_cache *cache, mail m)
+{
+    uint32_t one = 1, spins = 0;
+    weir__envelope *e = (weir__envelope *)(void *)weir__pool_get(&s->pool, cache);
+    if (e == NULL) {
+        return false;
+    }
+    while (weir__mailbox_claim(&s->mailbox, &one) == WEIR__CLAIM_FULL) {
+        give_way(&spins);
+    }
+    memcpy(e->payload.bytes, &m, sizeof(m));
+    weir__mailbox_publish(&s->mailbox, e, e);
+    return true;
+}
+
+/* False: there is nothing at the moment. */
+static bool take(scene *s, owner *o)
+{
+    weir__envelope *spent;
+    const weir__envelope *e = weir__mailbox_take(&s->mailbox, &o->cursor, &spent);
+    if (e == NULL) {
+        return false;
+    }
+    mail m;
+    memcpy(&m, e->payload.bytes, sizeof(m));
+    o->disorder += m.number != o->next[m.sender]++;
+    if (spent != NULL) {
+        weir__pool_put(&s->pool, &o->cache, &spent->pooled);
+    }
+    if (++o->uncredited == s->mailbox.credit_every) {
+        (void)weir__mailbox_credit(&s->mailbox, o->uncredited);
+        o->uncredited = 0;
+    }
+    return true;
+}
+
+static void *post_all(void *argument)
+{
+    poster *self = argument;
+    weir__pool_cache cache = { 0 };
+    (void)pthread_barrier_wait(&self->s->start);
+    for (uint64_t i = 0; i < self->s->each && !self->failed; i++) {
+        self->failed = !post(self->s, &cache, (mail){ self->number, i });
+    }
+    weir__pool_flush(&self->s->pool, &cache);
+    return NULL;
+}
+
+static void open_scene(scene *s, uint64_t each)
+{
+    memset(s, 0, sizeof(*s));
+    s->each = each;
+    weir__mailbox_open(&s->mailbox, LIMIT, BATCH, false);
+    weir__pool_open(&s->pool, weir__allocator_default(), sizeof(weir__envelope), MAGAZINE);
+}
+
+static void close_scene(scene *s, const owner *o, uint32_t posters, bench_result *result)
+{
+    for (uint32_t i = 0; i < posters; i++) {
+        if (o->next[i] != s->each || o->disorder != 0) {
+            bench_wrong(result, "%llu of %llu events from poster %u, %llu out of order",
+                        (unsigned long long)o->next[i], (unsigned long long)s->each, i,
+                        (unsigned long long)o->disorder);
+        }
+    }
+    weir__pool_close(&s->pool);
+}
+
+static void run_alone(const bench_setup *setup, bench_result *result)
+{
+    static scene s;
+    owner o = { .disorder = 0 };
+    open_scene(&s, bench_scaled(setup, EVENTS, 1000));
+    const int64_t begin = bench_now();
+    for (uint64_t i = 0; i < s.each && result->wrong[0] == '\0'; i++) {
+        if (!post(&s, &o.cache, (mail){ 0, i }) || !take(&s, &o)) {
+            bench_wrong(result, "what was posted is not there, or no memory");
+        }
+    }
+    bench_result_rate(result, s.each, bench_now() - begin);
+    close_scene(&s, &o, 1, result);
+}
+
+static void run_posters(const bench_setup *setup, bench_result *result, uint32_t count)
+{
+    static scene s;
+    owner o = { .disorder = 0 };
+    poster posters[POSTERS_MAX];
+    open_scene(&s, bench_scaled(setup, EVENTS, 1000) / count);
+    (void)pthread_barrier_init(&s.start, NULL, count + 1);
+    for (uint32_t i = 0; i < count; i++) {
+        posters[i] = (poster){ .s = &s, .number = i };
+        if (pthread_create(&posters[i].thread, NULL, post_all, &posters[i]) != 0) {
+            bench_wrong(result, "cannot start a thread"); /* and the watchdog ends it */
+        }
+    }
+    (void)pthread_barrier_wait(&s.start);
+    const int64_t begin = bench_now();
+    uint32_t spins = 0;
+    for (uint64_t got = 0; got < s.each * count;) {
+        if (take(&s, &o)) {
+            got++;
+            spins = 0;
+        } else {
+            give_way(&spins);
+        }
+    }
+    bench_result_rate(result, s.each * count, bench_now() - begin);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)pthread_join(posters[i].thread, NULL);
+    }
+    (void)pthread_barrier_destroy(&s.start);
+    close_scene(&s, &o, count, result);
+}
+
+static void run_1(const bench_setup *setup, bench_result *result)
+{
+    run_posters(setup, result, 1);
+}
+
+static void run_4(const bench_setup *setup, bench_result *result)
+{
+    run_posters(setup, result, 4);
+}
+
+const bench_row load_w07_rows[] = {
+    { "w7-alone", "weir", "the mailbox alone: one thread posts and takes", { 1 }, run_alone },
+    { "w7-1", "weir", "the mailbox alone: one posts, one takes", { 1 }, run_1 },
+    { "w7-4", "weir", "the mailbox alone: four post, one takes", { 1 }, run_4 },
+    { 0 },
+};
