@@ -19,6 +19,7 @@ static const weir__command commands[] = {
     { "demo", "run a mixed load for some seconds and show what the engine does", weir__demo_run },
     { "sim", "run a program or a plugin under a scheduler that is driven by a seed",
       weir__sim_run },
+    { "bench", "measure weir, workload by workload, and what it replaced", weir__bench_run },
     { "help", "show this text, or that of a command", help_run },
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
