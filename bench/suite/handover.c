@@ -27,12 +27,6 @@ typedef struct court {
     _Alignas(64) double series_ns[SERIES];
 } court;
 
-const char *bench_mode_name(bench_mode mode)
-{
-    static const char *const names[BENCH_MODE_COUNT] = { "near", "far", "mixed", "single" };
-    return names[mode];
-}
-
 /* Spins, because that is what is measured; gives way if the other one does not run at all. */
 static void await(court *c, uint64_t value)
 {
@@ -128,12 +122,4 @@ bench_handover bench_handover_measure(void)
     qsort(c.series_ns, SERIES, sizeof(c.series_ns[0]), compare);
     const double ns = c.series_ns[SERIES / 4];
     return (bench_handover){ ns < BENCH_HANDOVER_NEAR_MAX_NS ? BENCH_NEAR : BENCH_FAR, ns };
-}
-
-bench_handover bench_handover_join(bench_handover before, bench_handover after)
-{
-    const bool changed = before.mode != after.mode ||
-                         before.ns > BENCH_HANDOVER_CHANGE * after.ns ||
-                         after.ns > BENCH_HANDOVER_CHANGE * before.ns;
-    return (bench_handover){ changed ? BENCH_MIXED : before.mode, (before.ns + after.ns) / 2 };
 }

@@ -50,9 +50,9 @@ void bench_options_help(const char *program)
            "       %s run NAME ... [OPTION ...]\n",
            program, program);
     fputs("\n"
-          "Measures workloads: weir, the designs that it replaced, and a bare floor. NAME is\n"
-          "a workload (w5-external), the beginning of some (w5), or all. Rows are run in\n"
-          "turn, again and again, and every run checks that nothing was lost or out of\n"
+          "Measures workloads: weir, the designs that it replaced, and a bare floor. NAME\n"
+          "is a workload (w5-external), the beginning of some (w5), or all. Rows are run\n"
+          "in turn, again and again, and every run checks that nothing was lost or out of\n"
           "order. The cost of handing a cache line from core to core is measured before\n"
           "and after each run: runs in which it changed are thrown away and repeated, and\n"
           "near (below 80 ns) and far are reported apart.\n"
