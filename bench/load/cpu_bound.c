@@ -51,7 +51,7 @@ static weir_status work(void *state, weir_turn *turn, const weir_event *event)
 static void run(const bench_setup *setup, bench_result *result)
 {
     load l;
-    const uint64_t each = bench_scaled(setup, EVENTS, 10 * PROCESSORS) / PROCESSORS;
+    const uint64_t each = bench_scaled(setup, EVENTS, UINT64_C(10) * PROCESSORS) / PROCESSORS;
     worker *workers = load_memory(PROCESSORS, sizeof(*workers));
     load_open(&l, (weir_engine_options){ .threads = setup->threads }, PROCESSORS);
     for (uint32_t i = 0; i < PROCESSORS; i++) {

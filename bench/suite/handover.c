@@ -56,7 +56,7 @@ static void *serve(void *argument)
 static void *answer(void *argument)
 {
     court *c = argument;
-    for (uint64_t ball = 0; ball < 2u * SERIES * THROWS; ball += 2) {
+    for (uint64_t ball = 0; ball < UINT64_C(2) * SERIES * THROWS; ball += 2) {
         await(c, ball + 1);
         atomic_store_explicit(&c->ball, ball + 2, memory_order_release);
     }

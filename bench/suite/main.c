@@ -79,7 +79,7 @@ static int check_name(const char *program, const char *name, const bench_options
 
 static bool make_room(bench_plan *plan)
 {
-    bench_measurement *kept = calloc(plan->case_count * plan->runs, sizeof(*kept));
+    bench_measurement *kept = calloc(plan->case_count * plan->runs + 1, sizeof(*kept));
     for (size_t i = 0; kept != NULL && i < plan->case_count; i++) {
         plan->cases[i].kept = kept + i * plan->runs;
     }
@@ -104,7 +104,7 @@ static int run(const char *program, const bench_options *options)
                         .scale = options->scale,
                         .limit_s = options->limit_s,
                         .seed = options->seed };
-    plan.cases = calloc(plan.case_count, sizeof(*plan.cases));
+    plan.cases = calloc(plan.case_count + 1, sizeof(*plan.cases));
     if (plan.cases == NULL || select_cases(options, plan.cases) == 0 || !make_room(&plan)) {
         fprintf(stderr, "%s: no memory for so many runs\n", program);
         free(plan.cases);
