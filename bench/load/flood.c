@@ -95,7 +95,7 @@ static void measure(scene *s, uint64_t events, bench_result *result)
         load_begin(&s->l);
         load_producers_wake(&s->l, s->producers, flood->producers);
     } else {
-        load_producers_run(&s->l, s->producers, flood->producers, result);
+        load_producers_run(&s->l, s->producers, flood->producers);
     }
     bench_result_rate(result, events, load_wait(&s->l, result));
     load_cpu(&s->l, result);
@@ -111,7 +111,7 @@ static void measure(scene *s, uint64_t events, bench_result *result)
 
 void load_flood_run(const load_flood *flood, const bench_setup *setup, bench_result *result)
 {
-    static scene s; /* not on the stack: it is aligned */
+    scene s;
     const uint32_t flows =
         flood->processors > flood->producers ? flood->processors : flood->producers;
     weir_engine_options options = flood->engine;

@@ -114,7 +114,7 @@ static weir_status send_batches(load_producer *self)
 static void *produce(void *argument)
 {
     load_producer *self = argument;
-    (void)pthread_barrier_wait(self->start);
+    (void)pthread_barrier_wait(self->gun);
     const weir_status status = self->batch > 1 ? send_batches(self) : send_singly(self);
     if (status != WEIR_OK) {
         load_gate_break(self->gate, status);
@@ -122,18 +122,16 @@ static void *produce(void *argument)
     return NULL;
 }
 
-void load_producers_run(load *l, load_producer *producers, uint32_t count, bench_result *result)
+void load_producers_run(load *l, load_producer *producers, uint32_t count)
 {
-    static pthread_barrier_t start; /* outlives the call, as its threads do */
-    (void)pthread_barrier_init(&start, NULL, count + 1);
+    pthread_barrier_t *gun = &producers[0].start;
+    (void)pthread_barrier_init(gun, NULL, count + 1);
     for (uint32_t i = 0; i < count; i++) {
-        producers[i].start = &start;
-        if (pthread_create(&producers[i].thread, NULL, produce, &producers[i]) != 0) {
-            bench_wrong(result, "cannot start a producer"); /* and the watchdog ends it */
-        }
+        producers[i].gun = gun;
+        producers[i].thread = load_thread(produce, &producers[i]);
     }
     load_begin(l);
-    (void)pthread_barrier_wait(&start);
+    (void)pthread_barrier_wait(gun);
 }
 
 void load_producers_join(load_producer *producers, uint32_t count)
@@ -141,7 +139,7 @@ void load_producers_join(load_producer *producers, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         (void)pthread_join(producers[i].thread, NULL);
     }
-    (void)pthread_barrier_destroy(producers[0].start);
+    (void)pthread_barrier_destroy(&producers[0].start);
 }
 
 /* Until the burst is over, all is sent or a target is full. */

@@ -7,8 +7,6 @@
 #ifndef WEIR_BENCH_LOAD_PRODUCER_H
 #define WEIR_BENCH_LOAD_PRODUCER_H
 
-#include <pthread.h>
-
 #include "load/support.h"
 
 #define LOAD_SENDERS_MAX 4u
@@ -38,10 +36,11 @@ typedef struct load_producer {
     uint32_t target_count;
     uint32_t number; /* below LOAD_SENDERS_MAX: its own */
     uint64_t each;
-    uint32_t batch;   /* outside: events a call; 1: single posts */
-    uint64_t retries; /* outside: calls that met a full mailbox */
-    pthread_t thread; /* outside */
-    pthread_barrier_t *start;
+    uint32_t batch;          /* outside: events a call; 1: single posts */
+    uint64_t retries;        /* outside: calls that met a full mailbox */
+    pthread_t thread;        /* outside */
+    pthread_barrier_t start; /* outside: the first one's is that of all ... */
+    pthread_barrier_t *gun;  /* ... and this is where it is */
     /* Inside. */
     weir_processor self;
     uint32_t burst;  /* posts a turn, at most */
@@ -52,7 +51,7 @@ typedef struct load_producer {
 } load_producer;
 
 /* Outside: threads of their own that all begin at the same moment, which load_begin remembers. */
-void load_producers_run(load *l, load_producer *producers, uint32_t count, bench_result *result);
+void load_producers_run(load *l, load_producer *producers, uint32_t count);
 void load_producers_join(load_producer *producers, uint32_t count);
 
 /* Inside: a processor that sends a burst a turn, and an event to itself to go on. */

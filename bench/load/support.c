@@ -118,14 +118,28 @@ void load_cpu(load *l, bench_result *result)
     result->cpu_ms = (double)(bench_cpu_now() - l->cpu_begin_ns) / 1e6;
 }
 
+static void give_up(const char *why)
+{
+    fprintf(stderr, "weir-bench: %s\n", why);
+    exit(1);
+}
+
 void *load_memory(size_t count, size_t size)
 {
     const size_t bytes = (count * size + LINE - 1) / LINE * LINE;
     void *memory = aligned_alloc(LINE, bytes == 0 ? LINE : bytes);
     if (memory == NULL) {
-        fputs("weir-bench: out of memory\n", stderr);
-        exit(1);
+        give_up("out of memory");
     }
     memset(memory, 0, bytes);
     return memory;
+}
+
+pthread_t load_thread(void *(*run)(void *argument), void *argument)
+{
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, run, argument) != 0) {
+        give_up("cannot start a thread");
+    }
+    return thread;
 }

@@ -9,6 +9,7 @@
 
 #include <weir/weir.h>
 
+#include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 
@@ -52,7 +53,8 @@ void load_contention(load *l, bench_result *result);
 /* Sets cpu_ms, since load_begin. */
 void load_cpu(load *l, bench_result *result);
 
-/* Zeroed, a cache line's alignment, never NULL: ends the process if there is none. */
+/* Zeroed, with a cache line's alignment. Where there is none, the process ends; so below. */
 void *load_memory(size_t count, size_t size);
+pthread_t load_thread(void *(*run)(void *argument), void *argument);
 
 #endif /* WEIR_BENCH_LOAD_SUPPORT_H */

@@ -123,7 +123,7 @@ static void send_all(sender *s, const hop *h, uint64_t count)
 
 static void run_hop(const bench_setup *setup, bench_result *result, hop h)
 {
-    static sender s;
+    sender s;
     load l;
     const uint64_t samples = bench_scaled(setup, h.events_per_s / 2, 100);
     const uint64_t warm_up = h.events_per_s / WARM_UPS_PER_S;

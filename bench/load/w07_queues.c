@@ -7,14 +7,13 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "load/support.h"
 #include "queue/mailbox.h"
-#include "suite/clock.h"
 #include "suite/rows.h"
 
 enum { LIMIT = 10000, BATCH = 64, MAGAZINE = 64, POSTERS_MAX = 4, SPINS_MAX = 64 };
@@ -126,7 +125,7 @@ static void close_scene(scene *s, const owner *o, uint32_t posters, bench_result
 
 static void run_alone(const bench_setup *setup, bench_result *result)
 {
-    static scene s;
+    scene s;
     owner o = { .disorder = 0 };
     open_scene(&s, bench_scaled(setup, EVENTS, 1000));
     const int64_t begin = bench_now();
@@ -141,16 +140,14 @@ static void run_alone(const bench_setup *setup, bench_result *result)
 
 static void run_posters(const bench_setup *setup, bench_result *result, uint32_t count)
 {
-    static scene s;
+    scene s;
     owner o = { .disorder = 0 };
     poster posters[POSTERS_MAX];
     open_scene(&s, bench_scaled(setup, EVENTS, 1000) / count);
     (void)pthread_barrier_init(&s.start, NULL, count + 1);
     for (uint32_t i = 0; i < count; i++) {
         posters[i] = (poster){ .s = &s, .number = i };
-        if (pthread_create(&posters[i].thread, NULL, post_all, &posters[i]) != 0) {
-            bench_wrong(result, "cannot start a thread"); /* and the watchdog ends it */
-        }
+        posters[i].thread = load_thread(post_all, &posters[i]);
     }
     (void)pthread_barrier_wait(&s.start);
     const int64_t begin = bench_now();

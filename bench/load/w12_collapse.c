@@ -43,7 +43,7 @@ static void send_burst(burst *b, uint64_t round)
 
 static void run_bursts(const bench_setup *setup, bench_result *result, uint32_t messages)
 {
-    static burst b; /* not on the stack: it is aligned */
+    burst b;
     const uint32_t processors = setup->threads;
     const uint64_t events = (uint64_t)processors * messages;
     const uint64_t rounds = bench_scaled(setup, EVENTS, events) / events;

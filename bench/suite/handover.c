@@ -101,11 +101,11 @@ static int compare(const void *a, const void *b)
 
 bench_handover bench_handover_measure(void)
 {
-    static court c; /* not on the stack: it is aligned, and shared */
+    court c;
     const bench_handover single = { BENCH_SINGLE, 0 };
     size_t cores[2];
     pthread_t server, answerer;
-    atomic_store(&c.ball, UINT64_MAX); /* nobody throws before both are here */
+    atomic_init(&c.ball, UINT64_MAX); /* nobody throws before both are here */
     if (find_two_cores(cores) < 2 || !start_on(cores[0], serve, &c, &server)) {
         return single;
     }

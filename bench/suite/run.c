@@ -45,12 +45,19 @@ static bench_measurement measure(const bench_plan *plan, const bench_case *c, ui
     return m;
 }
 
-/* Until the hand-over was the same before and after (and the one wanted), or patience ends. */
+/* Whether the hand-over stayed what it was, and is the one wanted, if one is; or patience ends. */
+static bool is_kept(const bench_plan *plan, bench_mode mode, uint32_t attempt)
+{
+    if (plan->mode != BENCH_MIXED) {
+        return mode == plan->mode || mode == BENCH_SINGLE;
+    }
+    return mode != BENCH_MIXED || attempt == plan->tries;
+}
+
 static void run_case(const bench_plan *plan, bench_case *c, uint32_t run)
 {
     for (uint32_t attempt = 1; attempt <= plan->tries && c->skipped[0] == '\0'; attempt++) {
         const bench_measurement m = measure(plan, c, run);
-        const bench_mode mode = m.handover.mode;
         if (m.result.skipped[0] != '\0') {
             memcpy(c->skipped, m.result.skipped, sizeof(c->skipped));
         } else if (m.result.wrong[0] != '\0') {
@@ -59,8 +66,7 @@ static void run_case(const bench_plan *plan, bench_case *c, uint32_t run)
                     c->row->workload, c->row->variant, c->threads, run + 1, m.result.wrong);
             c->wrong++;
             return;
-        } else if (plan->mode == BENCH_MIXED ? mode != BENCH_MIXED || attempt == plan->tries
-                                             : mode == plan->mode || mode == BENCH_SINGLE) {
+        } else if (is_kept(plan, m.handover.mode, attempt)) {
             c->kept[c->kept_count++] = m;
             return;
         } else {

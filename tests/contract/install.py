@@ -107,6 +107,8 @@ def main(check, folder):
     check("all public headers are there and nothing else", headers == found, headers ^ found)
     if "WEIR_COMMAND" in os.environ:
         check("the command is there", any(n.endswith("bin/weir") for n in installed), installed)
+        good, text = tap.run(next(destination.rglob("bin/weir")), "bench", "list", env=clean)
+        check("and finds weir-bench beside it", good and "w1 " in text, text)
 
     pc = next(destination.rglob("weir.pc"))
     library = next(destination.rglob("libweir.so")).parent
