@@ -35,27 +35,18 @@ RUNS(blocking_queue)
 RUNS(shared_queue)
 RUNS(held_lock)
 
-#define ROWS(design, variant, with)                                                                \
-    { "w1", variant, "ping-pong of two processors, " with, { 1, 2 }, w1_##design },                \
-        { "w5-external",                                                                           \
-          variant,                                                                                 \
-          "64 processors, trivial handlers, 2 producers, " with,                                   \
-          { 1, 2, 4, 8, 16 },                                                                      \
-          w5_##design },                                                                           \
-        { "w10", variant, "handlers that sleep 1 ms, " with, { 1, 2, 4, 8, 16 }, w10_##design },   \
-        { "w12-100",                                                                               \
-          variant,                                                                                 \
-          "as many processors as threads, 100 messages each, " with,                               \
-          { 2, 4, 8, 16 },                                                                         \
-          w12_100_##design },                                                                      \
+#define ROWS(design, variant, how)                                                                 \
+    { "w1", variant, how, { 1, 2 }, w1_##design },                                                 \
+        { "w5-external", variant, how, { 1, 2, 4, 8, 16 }, w5_##design },                          \
+        { "w10", variant, how, { 1, 2, 4, 8, 16 }, w10_##design },                                 \
+        { "w12-100", variant, how, { 2, 4, 8, 16 }, w12_100_##design },                            \
     {                                                                                              \
-        "w12-1000", variant, "as many processors as threads, 1,000 messages each, " with,          \
-            { 2, 4, 8, 16 }, w12_1000_##design                                                     \
+        "w12-1000", variant, how, { 2, 4, 8, 16 }, w12_1000_##design                               \
     }
 
 const bench_row bench_baseline_rows[] = {
-    ROWS(blocking_queue, "blocking-queue", "one queue under a mutex and a condition"),
-    ROWS(shared_queue, "shared-queue", "one lock-free queue that every thread polls"),
-    ROWS(held_lock, "held-lock", "one try-lock that is held during the handler"),
+    ROWS(blocking_queue, "blocking-queue", "the same by one queue under a mutex"),
+    ROWS(shared_queue, "shared-queue", "the same by one lock-free queue that all threads poll"),
+    ROWS(held_lock, "held-lock", "the same by one try-lock that is held during the handler"),
     { NULL, NULL, NULL, { 0 }, NULL },
 };
