@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "suite/clock.h"
 #include "sync/thread.h"
 
 enum { SENDERS = 2, PROCESSORS = 64, PATIENCE_S = 60 };
@@ -34,6 +35,7 @@ typedef struct arena {
     baseline_latch *done;
     station *stations;
     uint32_t count;
+    int64_t cpu_begin_ns;
 } arena;
 
 static void receive(station *self, const baseline_message *message)
@@ -85,6 +87,7 @@ static weir_ns arena_wait(arena *a, weir_ns begin, bench_result *result)
         bench_wrong(result, "messages are missing after %d s", PATIENCE_S);
         return 0;
     }
+    result->cpu_ms = (double)(bench_cpu_now() - a->cpu_begin_ns) / 1e6;
     return end > begin ? end - begin : 1;
 }
 
@@ -128,6 +131,7 @@ static bool arena_start(arena *a, bench_result *result)
         bench_wrong(result, "no threads");
         return false;
     }
+    a->cpu_begin_ns = bench_cpu_now();
     return true;
 }
 
