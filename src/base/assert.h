@@ -24,4 +24,7 @@ _Noreturn void weir__assert_fail(const char *expression, const char *file, int l
 #define weir__likely(expression) __builtin_expect(!!(expression), 1)
 #define weir__unlikely(expression) __builtin_expect(!!(expression), 0)
 
+/* What happens seldom: kept out of the way of what happens for every event. */
+#define WEIR__SELDOM __attribute__((noinline, cold))
+
 #endif /* WEIR_BASE_ASSERT_H */

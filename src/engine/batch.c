@@ -10,6 +10,7 @@
 #include "engine/parcel.h"
 #include "engine/post.h"
 #include "engine/processor.h"
+#include "engine/ready.h"
 #include "engine/turn.h"
 
 #define RUN_MAX 64u
@@ -36,7 +37,7 @@ static void publish(const run *r, weir__processor *processor, uint32_t count, bo
     weir__mailbox_publish(&processor->mailbox, r->parcels[0].envelope,
                           r->parcels[count - 1].envelope);
     if (first) {
-        weir__dispatcher_push(processor->dispatcher, processor);
+        weir__ready(r->by->context, processor);
     }
 }
 

@@ -292,23 +292,9 @@ struct weir__trail *weir__context_trail_swap(struct weir__trail *trail)
     return outer;
 }
 
-weir__envelope *weir__envelope_get(weir__context *context)
+void weir__envelope_put_special(weir__context *context, weir__envelope *envelope)
 {
-    return (weir__envelope *)(void *)weir__pool_get(&context->engine->envelopes,
-                                                    &context->envelopes);
-}
-
-weir__envelope *weir__envelope_get_wide(weir__context *context)
-{
-    return (weir__envelope *)(void *)weir__pool_get(&context->engine->envelopes_wide,
-                                                    &context->envelopes_wide);
-}
-
-void weir__envelope_put(weir__context *context, weir__envelope *envelope)
-{
-    if (weir__likely((envelope->flags & (WEIR__ENVELOPE_WIDE | WEIR__ENVELOPE_SIGNAL)) == 0)) {
-        weir__pool_put(&context->engine->envelopes, &context->envelopes, &envelope->pooled);
-    } else if ((envelope->flags & WEIR__ENVELOPE_SIGNAL) != 0) {
+    if ((envelope->flags & WEIR__ENVELOPE_SIGNAL) != 0) {
         weir__signal_give_back(envelope);
     } else {
         weir__pool_put(&context->engine->envelopes_wide, &context->envelopes_wide,

@@ -119,10 +119,4 @@ void weir__contexts_enlist(weir_engine *engine, weir__context *context);
 /* False in a child after fork. */
 bool weir__engine_usable(const weir_engine *engine);
 
-/* Takes or frees an envelope by way of the context's caches; may be called with a NULL context to
- * free. */
-weir__envelope *weir__envelope_get(weir__context *context);
-weir__envelope *weir__envelope_get_wide(weir__context *context);
-void weir__envelope_put(weir__context *context, weir__envelope *envelope);
-
 #endif /* WEIR_ENGINE_CONTEXT_H */

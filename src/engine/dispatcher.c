@@ -43,8 +43,12 @@ void weir__dispatcher_push_quiet(weir__dispatcher *dispatcher, weir__processor *
 uint32_t weir__dispatcher_ready(const weir__dispatcher *dispatcher)
 {
     weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
-    return weir__load(&d->length, relaxed) +
-           (uint32_t)(weir__load(&d->intake, relaxed) & COUNT_MAX);
+    uint32_t ready =
+        weir__load(&d->length, relaxed) + (uint32_t)(weir__load(&d->intake, relaxed) & COUNT_MAX);
+    for (weir__serving *s = weir__servings_first(d); s != NULL; s = s->next) {
+        ready += weir__kept_length(&s->kept);
+    }
+    return ready;
 }
 
 /* The intake is a stack, newest first; turned round it goes behind the list. Lock held. A look from

@@ -33,6 +33,7 @@
 #define WEIR__DISPATCHERS_MAX 4096u
 
 struct weir__processor;
+struct weir__serving;
 struct weir__thread;
 
 typedef struct weir__dispatcher {
@@ -62,10 +63,11 @@ typedef struct weir__dispatcher {
     bool fair;
     bool dedicated; /* belongs to one processor */
     weir__backoff_plan backoff;
-    uint32_t batch_max;                /* 0: the engine's */
-    weir__atomic_u32 threads;          /* that serve it ... */
-    weir__atomic_u32 threads_external; /* ... of them turned by the application */
-    weir__atomic_u64 processors;       /* under registry.lock */
+    uint32_t batch_max;                            /* 0: the engine's */
+    weir__atomic_u32 threads;                      /* that serve it ... */
+    weir__atomic_u32 threads_external;             /* ... of them turned by the application */
+    weir__atomic_u64 processors;                   /* under registry.lock */
+    WEIR__ATOMIC(struct weir__serving *) servings; /* of its threads: a list that only grows */
 } weir__dispatcher;
 
 /* Any thread that may touch the processor (its poster at the ready edge, or its owner). Async-

@@ -17,6 +17,8 @@
 #include "engine/engine.h"
 #include "engine/fair.h"
 #include "engine/processor.h"
+#include "engine/ready.h"
+#include "engine/share.h"
 #include "engine/turn.h"
 #include "sync/word.h"
 
@@ -24,6 +26,7 @@
 #define GAPS_BEFORE_SLEEP 64u
 #define PAUSES_BEFORE_YIELD 32u
 #define GAP_SLEEP (20 * WEIR_US)
+#define KEPT_IN_A_ROW_MAX 16u    /* from a thread's own lists, then the queues come first */
 #define SLEEP_MIN (50 * WEIR_US) /* the kernel takes several times as long over anything shorter */
 
 static bool must_leave(const weir__thread *thread)
@@ -35,6 +38,9 @@ static bool must_leave(const weir__thread *thread)
 static bool has_work_for(weir__thread *thread, uint32_t place)
 {
     weir__serving *serving = &thread->servings[place];
+    if (weir__kept_length(&serving->kept) != 0) {
+        return true;
+    }
     if (serving->dispatcher->fair && !thread->options.external) {
         return weir__fair_has_work_for(serving->dispatcher, serving);
     }
@@ -117,6 +123,23 @@ static void wait_for_poster(weir__thread *thread)
     }
 }
 
+/* The turn is over and the processor is not: it goes to the end of the line. */
+static void put_back(weir__thread *thread, weir__serving *serving, weir__processor *processor)
+{
+    if (thread->keeping == NULL || !weir__keep(serving, processor)) {
+        /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
+        weir__dispatcher_push_quiet(serving->dispatcher, processor);
+        thread->quiet = serving->dispatcher;
+    }
+}
+
+/* Another turn for what the thread keeps, without a look at anything else. */
+static inline bool may_go_on(weir__thread *thread)
+{
+    return thread->serving_count == 1 && thread->services == NULL && !thread->options.external &&
+           ++thread->kept_in_a_row < KEPT_IN_A_ROW_MAX && !must_leave(thread);
+}
+
 static void run_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
 {
     weir__serving *serving = &thread->servings[place];
@@ -125,18 +148,23 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
     pass_on(thread, dispatcher);
     reveal(thread, dispatcher);
     weir__fair_step_out(thread);
-    do {
+    thread->keeping = dispatcher->fair ? NULL : serving;
+    for (;;) {
         weir__cell_add(&serving->turns, 1);
         weir__cell_add(&thread->turns, 1);
         end = weir__turn_run(thread, serving, processor);
-        /* Alone on all its dispatchers: the queue would hand it back at once. */
-    } while (end == WEIR__TURN_MORE && !must_leave(thread) && thread->services == NULL &&
-             !thread->options.external && !any_work(thread));
-    if (end != WEIR__TURN_OVER) {
-        /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
-        weir__dispatcher_push_quiet(dispatcher, processor);
-        thread->quiet = dispatcher;
+        if (weir__unlikely(end != WEIR__TURN_OVER)) {
+            put_back(thread, serving, processor);
+        }
+        if (end == WEIR__TURN_GAP || !may_go_on(thread)) {
+            break;
+        }
+        processor = weir__kept_next(&serving->kept);
+        if (processor == NULL) {
+            break;
+        }
     }
+    thread->keeping = NULL;
     if (end == WEIR__TURN_GAP) {
         wait_for_poster(thread);
     } else {
@@ -175,6 +203,40 @@ static bool run_services(weir__thread *thread)
     return work;
 }
 
+static void begin_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
+{
+    thread->next_place = (place + 1) % thread->serving_count;
+    note_work(thread, &thread->servings[place]);
+    run_turns(thread, place, processor);
+}
+
+/* False: it keeps nothing, or somebody is raiding. */
+static bool run_kept(weir__thread *thread)
+{
+    for (uint32_t n = 0; n < thread->serving_count; n++) {
+        const uint32_t place = (thread->next_place + n) % thread->serving_count;
+        weir__processor *processor = weir__kept_next(&thread->servings[place].kept);
+        if (processor != NULL) {
+            begin_turns(thread, place, processor);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool run_stolen(weir__thread *thread)
+{
+    for (uint32_t n = 0; n < thread->serving_count; n++) {
+        const uint32_t place = (thread->next_place + n) % thread->serving_count;
+        weir__processor *processor = weir__share_steal(&thread->servings[place]);
+        if (processor != NULL) {
+            begin_turns(thread, place, processor);
+            return true;
+        }
+    }
+    return false;
+}
+
 weir__round weir__duty_round(weir__thread *thread)
 {
     const uint32_t count = thread->serving_count;
@@ -182,6 +244,11 @@ weir__round weir__duty_round(weir__thread *thread)
     bool succeeded = run_services(thread);
     weir__round result = succeeded ? WEIR__ROUND_WORK : WEIR__ROUND_NOTHING;
     weir__cell_add(&thread->rounds, 1);
+    /* Its own first; but what waits in the queues waits for a bounded number of turns. */
+    if (thread->kept_in_a_row++ < KEPT_IN_A_ROW_MAX && run_kept(thread)) {
+        return WEIR__ROUND_WORK;
+    }
+    thread->kept_in_a_row = 0;
     for (uint32_t n = 0; n < count; n++) {
         const uint32_t place = (thread->next_place + n) % count;
         weir__serving *serving = &thread->servings[place];
@@ -189,9 +256,7 @@ weir__round weir__duty_round(weir__thread *thread)
         weir__cell_add(&serving->rounds, 1);
         switch (weir__dispatcher_take(serving->dispatcher, thread, place, &processor)) {
         case WEIR__TAKE_GOT:
-            thread->next_place = (place + 1) % count;
-            note_work(thread, serving);
-            run_turns(thread, place, processor);
+            begin_turns(thread, place, processor);
             return WEIR__ROUND_WORK;
         case WEIR__TAKE_FAILED:
             failed = true;
@@ -207,23 +272,32 @@ weir__round weir__duty_round(weir__thread *thread)
             break;
         }
     }
+    if (run_kept(thread) || run_stolen(thread)) {
+        return WEIR__ROUND_WORK;
+    }
     if (failed && !succeeded) {
         return WEIR__ROUND_CONTENDED;
     }
+    failed = failed || weir__share_keeps(thread); /* somebody is raiding */
     return failed && result == WEIR__ROUND_NOTHING ? WEIR__ROUND_AGAIN : result;
 }
 
-/* Before a sleep that no poster ends: what this thread may have pushed quietly is somebody else's.
- * */
-static void hand_over(weir__thread *thread)
+void weir__duty_hand_over(weir__thread *thread)
 {
-    weir__duty_search_end(thread, false);
-    weir__fair_step_out(thread);
+    weir__share_all(thread);
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         if (weir__dispatcher_has_work(thread->servings[i].dispatcher)) {
             weir__dispatcher_wake(thread->servings[i].dispatcher);
         }
     }
+}
+
+/* Before a sleep that no poster ends. */
+static void hand_over(weir__thread *thread)
+{
+    weir__duty_search_end(thread, false);
+    weir__fair_step_out(thread);
+    weir__duty_hand_over(thread);
 }
 
 /* Ends early if it is woken, by a stop. The loop ends with the clock. */

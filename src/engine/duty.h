@@ -29,6 +29,9 @@ void weir__duty_search_end(weir__thread *thread, bool look);
 bool weir__duty_park(weir__thread *thread);
 void weir__duty_unpark(weir__thread *thread);
 
+/* What the thread keeps, and what lies in its queues, is for whoever comes: others are woken. */
+void weir__duty_hand_over(weir__thread *thread);
+
 /* The whole life of a thread of weir's own. */
 void weir__duty_run(weir__thread *thread);
 

@@ -16,6 +16,7 @@
 #include "engine/crash.h"
 #include "engine/hold.h"
 #include "engine/keeper.h"
+#include "engine/monitor.h"
 #include "engine/options.h"
 #include "engine/shutdown.h"
 #include "engine/signal.h"
@@ -188,6 +189,7 @@ static weir_status start_threads(weir_engine *engine, weir_error *error)
             status = weir__thread_await(thread, error);
         }
     }
+    status = status == WEIR_OK ? weir__monitor_need(engine, error) : status;
     if (status != WEIR_OK) {
         undo_threads(engine, started);
     }
@@ -380,6 +382,7 @@ void weir_engine_destroy(weir_engine *engine)
         return;
     }
     (void)weir_engine_stop(engine, 0, NULL);
+    weir__monitor_close(engine);
     weir__keeper_close(engine);
     /* A handler that has still not returned holds everything up: its memory is in use. */
     weir__shutdown_join(engine, WEIR_FOREVER);

@@ -41,8 +41,9 @@ typedef struct weir__room_wait {
 struct weir_engine {
     /* Read by everyone on every post, written at transitions. */
     weir__atomic_u32 phase;
-    weir__atomic_u32 attention; /* != 0: a freeze is under way or done; look closer */
-    weir__mutex count_lock;     /* taken for counting while attention is set */
+    weir__atomic_u32 attention;  /* != 0: a freeze is under way or done; look closer */
+    weir__atomic_u32 monitoring; /* a wait word (engine/monitor.h) */
+    weir__mutex count_lock;      /* taken for counting while attention is set */
     weir__registry registry;
     weir__pool envelopes, envelopes_wide;
     uint64_t serial; /* unique in the process; its lowest 8 bits are in every handle */
@@ -88,6 +89,7 @@ struct weir_engine {
     weir__atomic_u32 start_failed;
     weir__atomic_u32 inits_awaited; /* before RUNNING: inits that the start waits for */
     struct weir__keeper *keeper;    /* under registry.lock: asynchronous stops */
+    struct weir__monitor *monitor;  /* under registry.lock: looks after what threads keep */
     struct weir_engine *next_alive;
 };
 
@@ -122,6 +124,31 @@ static inline weir__thread *weir__thread_at(weir_engine *engine, uint32_t index)
 static inline uint32_t weir__dispatchers_count(weir_engine *engine)
 {
     return weir__load(&engine->dispatcher_count, acquire); /* [V4] */
+}
+
+/* Envelopes, by way of the context's caches. NULL: no memory. */
+static inline weir__envelope *weir__envelope_get(weir__context *context)
+{
+    return (weir__envelope *)(void *)weir__pool_get(&context->engine->envelopes,
+                                                    &context->envelopes);
+}
+
+static inline weir__envelope *weir__envelope_get_wide(weir__context *context)
+{
+    return (weir__envelope *)(void *)weir__pool_get(&context->engine->envelopes_wide,
+                                                    &context->envelopes_wide);
+}
+
+/* Wide ones, and those of a signal. */
+void weir__envelope_put_special(weir__context *context, weir__envelope *envelope);
+
+static inline void weir__envelope_put(weir__context *context, weir__envelope *envelope)
+{
+    if (weir__likely((envelope->flags & (WEIR__ENVELOPE_WIDE | WEIR__ENVELOPE_SIGNAL)) == 0)) {
+        weir__pool_put(&context->engine->envelopes, &context->envelopes, &envelope->pooled);
+    } else {
+        weir__envelope_put_special(context, envelope);
+    }
 }
 
 /* Sums over all contexts. What is done is everything that a post or a hook can end in: read before

@@ -9,6 +9,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/evict.h"
+#include "engine/ready.h"
 
 #include "sync/thread.h"
 
@@ -57,7 +58,7 @@ static weir__claim attempt(weir__context *context, weir__processor *processor,
     if (claim == WEIR__CLAIM_OK || claim == WEIR__CLAIM_FIRST) {
         weir__mailbox_publish(mailbox, envelope, envelope);
         if (claim == WEIR__CLAIM_FIRST) {
-            weir__dispatcher_push(processor->dispatcher, processor);
+            weir__ready(context, processor);
         }
         return WEIR__CLAIM_OK;
     }

@@ -98,11 +98,7 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     } else {
         weir__doorbell_ring(thread->doorbell);
         /* The application may take its time: others may help with what is left. */
-        for (uint32_t i = 0; i < thread->serving_count; i++) {
-            if (weir__dispatcher_has_work(thread->servings[i].dispatcher)) {
-                weir__dispatcher_wake(thread->servings[i].dispatcher);
-            }
-        }
+        weir__duty_hand_over(thread);
     }
     const uint64_t handled = handled_by(thread) - first;
     (void)weir__context_trail_swap(outer);

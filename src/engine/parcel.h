@@ -42,39 +42,23 @@ static inline weir_status weir__parcel_check(const weir_event *event)
     return weir__likely(type->drop == NULL) ? WEIR_OK : WEIR_E_TYPE;
 }
 
+/* The same for an event that has a block, or is too big for an envelope, or belongs to a flow. */
+weir_status weir__parcel_pack_special(const weir__posting *by, const weir_event *event,
+                                      weir__parcel *out);
+
 /* Everything that can fail for want of memory. */
 static inline weir_status weir__parcel_pack(const weir__posting *by, const weir_event *event,
                                             weir__parcel *out)
 {
-    *out = (weir__parcel){ .event = event,
-                           .data = event->data,
-                           .flow = event->flow != 0 ? event->flow : by->flow };
-    if (weir__unlikely((event->flags & WEIR_EVENT_NO_FLOW) != 0)) {
-        out->flow = event->flow;
+    out->event = event;
+    if (weir__unlikely(event->block != NULL || event->size > WEIR_EVENT_INLINE_MAX ||
+                       (event->flow | by->flow) != 0)) {
+        return weir__parcel_pack_special(by, event, out);
     }
-    if (weir__unlikely(event->block != NULL) &&
-        weir__block_is_of(event->block, by->context->engine)) {
-        weir__block_note_drop(event->block, event->type, event->data);
-        out->block = weir_block_take(event->block);
-    } else if (weir__unlikely(event->type->drop != NULL)) {
-        return WEIR_E_TYPE; /* in a block of another engine: it cannot be shared, nor copied */
-    } else if (weir__unlikely(event->size > WEIR_EVENT_INLINE_MAX)) {
-        const weir_status status = weir__block_copy(by->context, event, &out->block);
-        if (status != WEIR_OK) {
-            return status;
-        }
-        out->data = weir_block_data(out->block);
-    }
-    out->wide = out->flow != 0;
-    out->envelope =
-        out->wide ? weir__envelope_get_wide(by->context) : weir__envelope_get(by->context);
-    if (weir__unlikely(out->envelope == NULL)) {
-        if (out->block != NULL) {
-            weir__block_release(by->context, out->block);
-        }
-        return WEIR_E_NOMEM;
-    }
-    return WEIR_OK;
+    out->block = NULL;
+    out->wide = false;
+    out->envelope = weir__envelope_get(by->context);
+    return weir__likely(out->envelope != NULL) ? WEIR_OK : WEIR_E_NOMEM;
 }
 
 static inline void weir__parcel_fill(const weir__posting *by, const weir__parcel *parcel)

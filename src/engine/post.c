@@ -15,22 +15,22 @@
 #include "engine/evict.h"
 #include "engine/parcel.h"
 #include "engine/processor.h"
+#include "engine/ready.h"
 #include "engine/room.h"
 #include "engine/turn.h"
 #include "sync/tell.h"
 #include "sync/word.h"
 
-bool weir__post_is_open(const weir__posting *by)
+WEIR__SELDOM bool weir__post_is_open_late(const weir__posting *by)
 {
     weir_engine *engine = by->context->engine;
     const weir__phase phase = (weir__phase)weir__load(&engine->phase, relaxed);
-    if (weir__likely(phase < WEIR__STOPPING)) {
-        return true;
-    }
     /* What a handler sends while the stop runs out of time is accepted, and then left: an endless
      * ping-pong does not end as if it had been handled. */
-    return by->in_handler && (phase < WEIR__CLOSING || (phase == WEIR__ABANDONED &&
-                                                        weir__load(&engine->frozen, relaxed) == 0));
+    return phase < WEIR__STOPPING ||
+           (by->in_handler &&
+            (phase < WEIR__CLOSING ||
+             (phase == WEIR__ABANDONED && weir__load(&engine->frozen, relaxed) == 0)));
 }
 
 /* What offer learnt about a target that was full. */
@@ -57,8 +57,9 @@ static weir_status drop_newest(const weir__posting *by, weir__processor *process
 }
 
 /* Inside the mark, the mailbox was full. */
-static weir_status overflow(const weir__posting *by, weir__processor *processor,
-                            const weir__parcel *parcel, weir__eviction *evicted, full_target *full)
+WEIR__SELDOM static weir_status overflow(const weir__posting *by, weir__processor *processor,
+                                         const weir__parcel *parcel, weir__eviction *evicted,
+                                         full_target *full)
 {
     full->overflow = (weir_overflow)processor->overflow;
     full->index = processor->index;
@@ -87,41 +88,37 @@ static weir_status overflow(const weir__posting *by, weir__processor *processor,
     }
 }
 
+/* Inside the mark. */
+static inline weir_status offer_to(const weir__posting *by, weir__processor *processor,
+                                   const weir__parcel *parcel, weir__eviction *evicted,
+                                   full_target *full)
+{
+    uint32_t one = 1;
+    const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &one);
+    if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
+        return claim == WEIR__CLAIM_FULL ? overflow(by, processor, parcel, evicted, full)
+                                         : WEIR_STOPPING;
+    }
+    weir__parcel_fill(by, parcel);
+    weir__mailbox_publish(&processor->mailbox, parcel->envelope, parcel->envelope);
+    if (claim == WEIR__CLAIM_FIRST) {
+        weir__ready(by->context, processor);
+    }
+    return WEIR_OK;
+}
+
 /* One try. The parcel is consumed if the answer is OK. */
-static weir_status offer(const weir__posting *by, weir_processor to, const weir__parcel *parcel,
-                         full_target *full)
+static inline weir_status offer(const weir__posting *by, weir_processor to,
+                                const weir__parcel *parcel, full_target *full)
 {
     weir__context *context = by->context;
     weir__eviction evicted = { .block = NULL };
-    weir_status status;
+    weir_status status = WEIR_STOPPING;
     weir__context_enter(context);
-    weir__processor *processor = weir__likely(weir__post_is_open(by))
-                                     ? weir__registry_find(&context->engine->registry, to)
-                                     : NULL;
-    if (weir__unlikely(processor == NULL)) {
-        status = weir__post_is_open(by) ? WEIR_UNKNOWN : WEIR_STOPPING;
-    } else {
-        uint32_t one = 1;
-        switch (weir__mailbox_claim(&processor->mailbox, &one)) {
-        case WEIR__CLAIM_OK:
-            weir__parcel_fill(by, parcel);
-            weir__mailbox_publish(&processor->mailbox, parcel->envelope, parcel->envelope);
-            status = WEIR_OK;
-            break;
-        case WEIR__CLAIM_FIRST:
-            weir__parcel_fill(by, parcel);
-            weir__mailbox_publish(&processor->mailbox, parcel->envelope, parcel->envelope);
-            weir__dispatcher_push(processor->dispatcher, processor);
-            status = WEIR_OK;
-            break;
-        case WEIR__CLAIM_FULL:
-            status = overflow(by, processor, parcel, &evicted, full);
-            break;
-        case WEIR__CLAIM_CLOSED:
-        default:
-            status = WEIR_STOPPING;
-            break;
-        }
+    if (weir__post_is_open(by)) {
+        weir__processor *processor = weir__registry_find(&context->engine->registry, to);
+        status = weir__likely(processor != NULL) ? offer_to(by, processor, parcel, &evicted, full)
+                                                 : WEIR_UNKNOWN;
     }
     weir__context_leave(context);
     if (weir__unlikely(evicted.block != NULL)) {
@@ -131,8 +128,8 @@ static weir_status offer(const weir__posting *by, weir_processor to, const weir_
 }
 
 /* The mailbox is full and its policy is to wait. */
-static weir_status wait_for_room(const weir__posting *by, weir_processor to,
-                                 const weir__parcel *parcel, full_target *full)
+WEIR__SELDOM static weir_status wait_for_room(const weir__posting *by, weir_processor to,
+                                              const weir__parcel *parcel, full_target *full)
 {
     weir__room_wait *wait = weir__room_wait_of(by->context->engine, full->index);
     const weir_ns deadline = weir__deadline(full->block_max, WEIR_S);
@@ -185,11 +182,24 @@ weir_status weir__post(const weir__posting *by, weir_processor to, const weir_ev
     return weir__post_counted(by, to, event);
 }
 
+/* Not accepted, or not at once. */
+WEIR__SELDOM static weir_status refuse(const weir__posting *by, weir_status status)
+{
+    if (status != WEIR_DROPPED && status != WEIR_FULL && !weir__post_is_open(by)) {
+        status = WEIR_STOPPING; /* whatever else is wrong with it */
+    }
+    if (weir__engine_phase(by->context->engine) == WEIR__FORKED) {
+        status = WEIR_E_INVALID;
+    }
+    weir__post_count_refusal(by, status);
+    return status;
+}
+
 weir_status weir__post_counted(const weir__posting *by, weir_processor to, const weir_event *event)
 {
     weir__parcel parcel;
     full_target full = { .overflow = WEIR_OVERFLOW_FAIL };
-    weir_status status = weir__post_is_open(by) ? weir__parcel_check(event) : WEIR_STOPPING;
+    weir_status status = weir__parcel_check(event);
     if (weir__likely(status == WEIR_OK)) {
         status = weir__parcel_pack(by, event, &parcel);
     }
@@ -204,10 +214,7 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
         }
     }
     if (weir__unlikely(status != WEIR_OK)) {
-        if (weir__engine_phase(by->context->engine) == WEIR__FORKED) {
-            status = WEIR_E_INVALID;
-        }
-        weir__post_count_refusal(by, status);
+        status = refuse(by, status);
     }
     if (weir__tell_begin()) {
         weir__tell_end(

@@ -24,8 +24,13 @@ weir_status weir__post_commit(const weir__posting *by, weir_processor to, const 
 size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_t to_count,
                         const weir_event *const *events, size_t count, weir_status *statuses);
 
-/* Inside the mark (or for a first look): are posts of this kind accepted? */
-bool weir__post_is_open(const weir__posting *by);
+/* Inside the mark: are posts of this kind accepted? */
+bool weir__post_is_open_late(const weir__posting *by); /* once a stop has begun */
+static inline bool weir__post_is_open(const weir__posting *by)
+{
+    return weir__likely(weir__load(&by->context->engine->phase, relaxed) < WEIR__STOPPING) ||
+           weir__post_is_open_late(by);
+}
 /* Counts how a post that was attempted ended, if not in a mailbox. */
 void weir__post_count_refusal(const weir__posting *by, weir_status status);
 

@@ -45,24 +45,6 @@ void weir__registry_close(weir_engine *engine)
     weir__namemap_close(&registry->names);
 }
 
-weir__processor *weir__registry_find(weir__registry *registry, weir_processor handle)
-{
-    const uint32_t index = WEIR__HANDLE_INDEX(handle.id);
-    const uint32_t chunk_index = index / WEIR__CHUNK_SLOTS;
-    if (weir__unlikely(chunk_index >= registry->chunks_max)) {
-        return NULL;
-    }
-    /* [S1] pairs with [S2]: the chunk is zeroed. */
-    weir__processor *chunk = weir__load(&registry->chunks[chunk_index], acquire);
-    if (weir__unlikely(chunk == NULL)) {
-        return NULL;
-    }
-    weir__processor *processor = &chunk[index % WEIR__CHUNK_SLOTS];
-    /* [S3] pairs with [S4]: the processor is complete. A zero handle matches no living slot. */
-    const uint64_t id = weir__load(&processor->id, acquire);
-    return weir__likely(id == handle.id && (id & WEIR__HANDLE_TAG) != 0) ? processor : NULL;
-}
-
 weir__processor *weir__registry_slot(weir__registry *registry, uint32_t index)
 {
     return &weir__load(&registry->chunks[index / WEIR__CHUNK_SLOTS],

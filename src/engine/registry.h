@@ -17,6 +17,7 @@
 
 #include "base/namemap.h"
 #include "sync/atomic.h"
+#include "engine/processor.h"
 #include "sync/mutex.h"
 #include "weir/base.h"
 
@@ -27,20 +28,18 @@
 #endif
 #define WEIR__CHUNKS_MAX 32769u
 
-struct weir__processor;
-
 typedef struct weir__registry {
     weir__mutex lock; /* guards everything here, and the families of processors */
-    WEIR__ATOMIC(struct weir__processor *) * chunks; /* chunks_max of them; entries are set once */
+    WEIR__ATOMIC(weir__processor *) * chunks; /* chunks_max of them; entries are set once */
     uint32_t chunks_max;
     uint32_t used;    /* slots handed out at least once */
     uint32_t maximum; /* processors at once */
     weir__atomic_u32 count;
     uint32_t needing;   /* of them: those with needs_final */
     uint64_t done_gone; /* weir__processor_done of those that are gone */
-    struct weir__processor *free;
-    struct weir__processor *limbo;
-    struct weir__processor *in_grace;
+    weir__processor *free;
+    weir__processor *limbo;
+    weir__processor *in_grace;
     uint32_t limbo_count;
     weir__namemap names;
     uint8_t engine_tag;
@@ -51,18 +50,34 @@ void weir__registry_close(weir_engine *engine);
 
 /* Any thread, inside its mark (or the owner of the processor, or under registry.lock). NULL: no
  * such processor, or it is gone. */
-struct weir__processor *weir__registry_find(weir__registry *registry, weir_processor handle);
+static inline weir__processor *weir__registry_find(weir__registry *registry, weir_processor handle)
+{
+    const uint32_t index = WEIR__HANDLE_INDEX(handle.id);
+    const uint32_t chunk_index = index / WEIR__CHUNK_SLOTS;
+    if (weir__unlikely(chunk_index >= registry->chunks_max)) {
+        return NULL;
+    }
+    /* [S1] pairs with [S2]: the chunk is zeroed. */
+    weir__processor *chunk = weir__load(&registry->chunks[chunk_index], acquire);
+    if (weir__unlikely(chunk == NULL)) {
+        return NULL;
+    }
+    weir__processor *processor = &chunk[index % WEIR__CHUNK_SLOTS];
+    /* [S3] pairs with [S4]: the processor is complete. A zero handle matches no living slot. */
+    const uint64_t id = weir__load(&processor->id, acquire);
+    return weir__likely(id == handle.id && (id & WEIR__HANDLE_TAG) != 0) ? processor : NULL;
+}
 
 /* A slot that was handed out at least once. */
-struct weir__processor *weir__registry_slot(weir__registry *registry, uint32_t index);
+weir__processor *weir__registry_slot(weir__registry *registry, uint32_t index);
 
 /* registry.lock held. A slot with a fresh generation, or NULL: E_NOMEM or E_LIMIT in *status. */
-struct weir__processor *weir__registry_take(weir_engine *engine, weir_status *status);
+weir__processor *weir__registry_take(weir_engine *engine, weir_status *status);
 /* registry.lock held. Makes it reachable: the last step of a registration. */
-weir_processor weir__registry_publish(weir_engine *engine, struct weir__processor *processor);
+weir_processor weir__registry_publish(weir_engine *engine, weir__processor *processor);
 /* registry.lock held. The slot of a registration that failed before it was published. */
-void weir__registry_give_back(weir_engine *engine, struct weir__processor *processor);
+void weir__registry_give_back(weir_engine *engine, weir__processor *processor);
 /* registry.lock held. Makes every handle to it stale; the slot is reused after a grace period. */
-void weir__registry_retire(weir_engine *engine, struct weir__processor *processor);
+void weir__registry_retire(weir_engine *engine, weir__processor *processor);
 
 #endif /* WEIR_ENGINE_REGISTRY_H */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "engine/ready.h"
 #include "engine/turn.h"
 #include "sync/word.h"
 
@@ -52,7 +53,7 @@ static void send(weir__context *context, weir__envelope *envelope, bool gone)
     weir__cell_add(&context->tally.rooms, 1);
     weir__mailbox_publish(&to->mailbox, envelope, envelope);
     if (claim == WEIR__CLAIM_FIRST) {
-        weir__dispatcher_push(to->dispatcher, to);
+        weir__ready(context, to);
     }
 }
 

@@ -18,6 +18,7 @@
 #include "engine/crash.h"
 #include "engine/duty.h"
 #include "engine/engine.h"
+#include "engine/monitor.h"
 #include "engine/options.h"
 #include "sync/crash.h"
 #include "sync/word.h"
@@ -150,7 +151,14 @@ void weir__thread_serve(weir__thread *thread)
 {
     thread->serves = true;
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
+        weir__serving *serving = &thread->servings[i];
+        weir__dispatcher *dispatcher = serving->dispatcher;
+        if (!serving->listed) {
+            serving->listed = true;
+            serving->next = weir__load(&dispatcher->servings, relaxed);
+            /* [V6] pairs with [V7]: the record is complete. */
+            weir__store(&dispatcher->servings, serving, release);
+        }
         weir__add(&dispatcher->threads, 1, seq_cst);
         if (thread->options.external) {
             weir__add(&dispatcher->threads_external, 1, seq_cst);
@@ -448,7 +456,8 @@ weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *opti
     }
     weir_status status = thread != NULL ? WEIR_OK : WEIR_E_INVALID;
     if (thread != NULL && phase != WEIR__CREATED) {
-        status = weir__thread_start(thread, error);
+        status = weir__monitor_start(engine, error); /* a dispatcher may be shared from now on */
+        status = status == WEIR_OK ? weir__thread_start(thread, error) : status;
     }
     weir__mutex_unlock(&engine->registry.lock);
     if (status == WEIR_OK && phase != WEIR__CREATED) {
@@ -461,6 +470,7 @@ weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *opti
         weir__mutex_lock(&engine->registry.lock);
         weir__thread_serve(thread);
         weir__mutex_unlock(&engine->registry.lock);
+        weir__monitor_wake(engine); /* what the others keep may be this thread's from now on */
     }
     return status == WEIR_OK ? (weir_thread){ thread->id } : none;
 }

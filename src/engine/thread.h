@@ -9,6 +9,7 @@
 #include "engine/context.h"
 #include "engine/dispatcher.h"
 #include "engine/idle.h"
+#include "engine/kept.h"
 #include "engine/trail.h"
 #include "sync/thread.h"
 #include "weir/counters.h"
@@ -17,12 +18,21 @@
 
 /* What a thread knows of one dispatcher it serves. Cells: written by the thread. */
 typedef struct weir__serving {
+    _Alignas(64) weir__kept kept; /* ready processors that the thread keeps for itself */
     weir__dispatcher *dispatcher;
+    struct weir__serving *next;   /* of the dispatcher's list, which only grows */
+    bool listed;                  /* in it; under registry.lock */
     weir__atomic_u64 wait_number; /* fair: since when it waits here; 0: it does not. Under the
                                      dispatcher's lock, except that its thread clears it */
     weir__cell handled, turns, try_locks, try_locks_failed, backoffs, backoff_ns, rounds, wakeups,
         wakeups_found;
 } weir__serving;
+
+/* Of a dispatcher: what its threads know of it, those that have left included. */
+static inline weir__serving *weir__servings_first(weir__dispatcher *dispatcher)
+{
+    return weir__load(&dispatcher->servings, acquire); /* [V7] pairs with [V6] */
+}
 
 /* A hosted service: do_work once a duty cycle; returns how much it did. */
 typedef struct weir__service {
@@ -48,7 +58,10 @@ typedef struct weir__thread {
     bool searching;          /* counted in its dispatchers */
     bool looked;             /* has looked twice since it last had work: may idle */
     bool holding_lock;       /* of a dispatcher */
+    bool waits;              /* may have a number on a fair dispatcher */
+    weir__serving *keeping;  /* while a turn runs: where it keeps what it makes ready; or NULL */
     weir__dispatcher *quiet; /* where it pushed without a wake-up since its last turn; or NULL */
+    uint32_t kept_in_a_row;  /* taken from its own lists since it last looked at the queues */
     uint32_t again;          /* rounds that met a held lock, but not only held ones */
     uint32_t gaps;           /* turns in a row that found an event claimed and not there */
     bool woken;              /* since the last work: the next work found counts for wakeups_found */
@@ -57,6 +70,7 @@ typedef struct weir__thread {
     weir__service *services;
     weir__serving *servings;
     weir__cell turns, rounds, rounds_idle, parks, backoffs;
+    uint64_t turns_seen;              /* the monitor's: turns at its last look */
     weir__cell first_work, last_work; /* times */
     weir__trail trail;
 

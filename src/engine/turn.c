@@ -28,8 +28,8 @@ typedef struct progress {
     weir__envelope_wide copy; /* evicting mailboxes hand out copies */
 } progress;
 
-/* The next event; NULL: none is there although one is claimed (a gap). */
-static weir__envelope *next_event(weir_turn *turn, progress *at)
+/* The same, not at once: the oldest may be evicted at this moment, or is in a gap. */
+WEIR__SELDOM static weir__envelope *next_event_slowly(weir_turn *turn, progress *at)
 {
     weir__mailbox *mailbox = &turn->processor->mailbox;
     weir__envelope *event = NULL;
@@ -52,7 +52,23 @@ static weir__envelope *next_event(weir_turn *turn, progress *at)
     return event;
 }
 
-static void open_event(weir_turn *turn, weir__envelope *envelope, weir_event *event)
+/* The next event; NULL: none is there although one is claimed (a gap). */
+static inline weir__envelope *next_event(weir_turn *turn, progress *at)
+{
+    weir__mailbox *mailbox = &turn->processor->mailbox;
+    weir__envelope *spent = NULL;
+    weir__envelope *event =
+        weir__likely(!mailbox->evicting) ? weir__mailbox_take(mailbox, &at->cursor, &spent) : NULL;
+    if (weir__unlikely(event == NULL)) {
+        return next_event_slowly(turn, at);
+    }
+    if (spent != NULL) {
+        weir__envelope_put(turn->context, spent);
+    }
+    return event;
+}
+
+static inline void open_event(weir_turn *turn, weir__envelope *envelope, weir_event *event)
 {
     *event = (weir_event){
         .type = envelope->type,
@@ -89,9 +105,9 @@ static bool is_well(weir_status status)
 }
 
 /* Whether a status of a handler means that the event is handled, and what to say if not. */
-static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
+WEIR__SELDOM static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
 {
-    if (weir__likely(is_well(status))) {
+    if (is_well(status)) {
         return true;
     }
     if (status == WEIR_UNHANDLED) {
@@ -124,7 +140,7 @@ static void tell(const weir_turn *turn, const char *what, const char *which)
 }
 
 /* True: the turn goes on. */
-static bool deliver(weir_turn *turn, weir__envelope *envelope)
+static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
 {
     weir__processor *processor = turn->processor;
     weir_event event;
@@ -137,7 +153,7 @@ static bool deliver(weir_turn *turn, weir__envelope *envelope)
     if (weir__unlikely(status != WEIR_OK)) {
         tell(turn, "answers", weir_status_name(status));
     }
-    const bool handled = judge(turn, status, &event);
+    const bool handled = weir__likely(status == WEIR_OK) || judge(turn, status, &event);
     close_event(turn, envelope);
     turn->dead += handled ? 0 : 1;
     return weir__freeze_count(turn->context, processor, handled);
@@ -145,7 +161,7 @@ static bool deliver(weir_turn *turn, weir__envelope *envelope)
 
 /* Takes everything that waits without handling it, as dead or as left. False: a gap is in the way.
  * */
-static bool discard_all(weir_turn *turn, progress *at)
+WEIR__SELDOM static bool discard_all(weir_turn *turn, progress *at)
 {
     weir__mailbox *mailbox = &turn->processor->mailbox;
     while (weir__mailbox_count(weir__load(&mailbox->word, acquire)) > at->uncredited) {
@@ -172,7 +188,7 @@ static void credit(weir_turn *turn, progress *at)
 
 /* Closed, and about to be unregistered: drains by discarding what a freeze or a failed init left,
  * gives the last envelope back, ends. */
-static weir__turn_end finish(weir_turn *turn, progress *at)
+WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
 {
     weir__processor *processor = turn->processor;
     const uint32_t control = weir__load(&processor->control, acquire);
@@ -258,11 +274,40 @@ static weir__turn_end run_events(weir_turn *turn, progress *at)
     return WEIR__TURN_MORE;
 }
 
+/* Nothing but events to see to. */
+static inline bool is_ordinary(const weir_engine *engine, weir__processor *processor)
+{
+    const weir__phase phase = weir__engine_phase(engine);
+    return phase >= WEIR__RUNNING && phase < WEIR__ABANDONED &&
+           (weir__load(&processor->control, acquire) & WEIR__CONTROL_INIT) == 0;
+}
+
+/* The engine starts or is over, or the processor has not begun. False: no event is handled now. */
+WEIR__SELDOM static bool prepare(weir_turn *turn, weir__turn_end *end)
+{
+    const weir_engine *engine = turn->context->engine;
+    *end = WEIR__TURN_MORE;
+    if (weir__engine_phase(engine) >= WEIR__ABANDONED) {
+        return false; /* no hook and no handler begins any more */
+    }
+    if ((weir__load(&turn->processor->control, acquire) & WEIR__CONTROL_INIT) != 0) {
+        weir__life_begin(turn);
+    }
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase == WEIR__STARTING) {
+        weir__hold(turn->processor);
+        *end = WEIR__TURN_OVER;
+    }
+    /* Abandoned: the start has failed, its events are left. */
+    return phase != WEIR__STARTING && phase < WEIR__ABANDONED;
+}
+
 weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
                               weir__processor *processor)
 {
     weir_engine *engine = thread->engine;
     weir_turn turn;
+    weir__turn_end end;
     turn.context = &thread->context;
     turn.processor = processor;
     turn.trail = &thread->trail;
@@ -277,26 +322,13 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
         turn.batch = thread->events_left;
     }
     turn.text[0] = '\0';
-    if (weir__unlikely(weir__engine_phase(engine) >= WEIR__ABANDONED)) {
-        return WEIR__TURN_MORE; /* over: no hook and no handler begins any more */
-    }
-    const uint32_t control = weir__load(&processor->control, acquire);
-    if (weir__unlikely((control & WEIR__CONTROL_INIT) != 0)) {
-        weir__life_begin(&turn);
-    }
-    const weir__phase phase = weir__engine_phase(engine);
-    if (weir__unlikely(phase == WEIR__STARTING)) {
-        weir__hold(processor);
-        return WEIR__TURN_OVER;
-    }
-    if (weir__unlikely(phase >= WEIR__ABANDONED)) {
-        return WEIR__TURN_MORE; /* the start has failed: its events are left */
+    if (weir__unlikely(!is_ordinary(engine, processor)) && !prepare(&turn, &end)) {
+        return end;
     }
     progress at;
     at.cursor = weir__mailbox_cursor(&processor->mailbox);
     at.uncredited = 0;
     at.done = 0;
-    weir__turn_end end;
     if (weir__unlikely((weir__load(&processor->control, acquire) &
                         (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0)) {
         weir__room_close(engine, processor);

@@ -152,7 +152,7 @@ static void a_dispatcher_counts_turns_and_what_is_ready(void **state)
     assert_int_equal(0, after.ready);
     assert_int_equal(6, after.handled - before.handled); /* the odd ones are dead */
     assert_int_equal(4, after.turns - before.turns);
-    assert_true(after.try_locks - before.try_locks >= 4);
+    assert_true(after.try_locks - before.try_locks >= 2); /* what is kept needs no lock */
     assert_int_equal(0, after.try_locks_failed);
     assert_int_equal(0, after.backoffs);
     assert_int_equal(0, after.backoff_ns);

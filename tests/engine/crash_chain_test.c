@@ -76,7 +76,7 @@ static void a_handler_of_the_applications_runs_after_the_report_with_the_same_ad
     run_scene(crash_with_a_handler_before);
     left_with(APPLICATION_LEFT);
     reported_once("weir: SIGSEGV");
-    assert_non_null(strstr(strstr(last.text, "  stack,"), "application: right address\n"));
+    assert_non_null(strstr(strstr(ended.text, "  stack,"), "application: right address\n"));
 }
 
 static void speak_and_return(int number)
@@ -113,7 +113,7 @@ static void an_abort_passes_through_the_applications_handler_and_stays_an_abort(
     run_scene(abort_with_a_plain_handler_before);
     died_of(SIGABRT);
     reported_once("weir: SIGABRT");
-    assert_int_equal(1, count_of(last.text, "application: returns\n"));
+    assert_int_equal(1, count_of(ended.text, "application: returns\n"));
     run_scene(abort_with_a_handler_before);
     died_of(SIGABRT);
     reported_once("weir: SIGABRT");
@@ -146,9 +146,9 @@ static void a_handler_that_repairs_the_fault_goes_on_and_the_next_crash_is_repor
     (void)state;
     run_scene(recover_then_abort);
     died_of(SIGABRT);
-    assert_int_equal(1, count_of(last.text, "weir: SIGSEGV"));
-    assert_int_equal(1, count_of(last.text, "application: went on\n"));
-    assert_int_equal(1, count_of(last.text, "weir: SIGABRT"));
+    assert_int_equal(1, count_of(ended.text, "weir: SIGSEGV"));
+    assert_int_equal(1, count_of(ended.text, "application: went on\n"));
+    assert_int_equal(1, count_of(ended.text, "weir: SIGABRT"));
 }
 
 /* ---- one that comes later ---- */
@@ -197,7 +197,7 @@ static void a_later_handler_gets_the_signal_first_and_may_pass_it_on(void **stat
     run_scene(crash_with_a_handler_that_passes_on);
     died_of(SIGSEGV);
     reported_once("weir: SIGSEGV");
-    assert_int_equal(1, count_of(last.text, "application: first\n"));
+    assert_int_equal(1, count_of(ended.text, "application: first\n"));
 
     run_scene(crash_with_two_handlers_that_point_at_each_other);
     died_of(SIGSEGV);
@@ -228,7 +228,7 @@ static void what_the_build_brings_along_has_the_last_word(void **state)
     run_scene(crash_with_the_builds_own_handlers);
     reported_once("weir: SIGSEGV");
     if (TEST_SANITIZED) {
-        assert_non_null(strstr(strstr(last.text, "  stack,"), "Sanitizer"));
+        assert_non_null(strstr(strstr(ended.text, "  stack,"), "Sanitizer"));
     } else {
         died_of(SIGSEGV);
     }
@@ -393,8 +393,8 @@ static void of_several_threads_that_crash_at_once_one_reports(void **state)
     (void)state;
     for (int i = 0; i < 10; i++) {
         run_scene(crash_in_a_crowd);
-        assert_true(WIFSIGNALED(last.status));
-        reported_once(WTERMSIG(last.status) == SIGABRT ? "weir: SIGABRT" : "weir: SIGSEGV");
+        assert_true(WIFSIGNALED(ended.status));
+        reported_once(WTERMSIG(ended.status) == SIGABRT ? "weir: SIGABRT" : "weir: SIGSEGV");
     }
 }
 
@@ -455,7 +455,7 @@ static void a_part_of_the_report_that_crashes_itself_is_left_out(void **state)
     reported_once("in the handler of processor \"orders\"\n"
                   "  (this part of the report crashed itself)\n"
                   "  engine \"main\", thread \"weir-0\" (");
-    assert_int_equal(2, count_of(last.text, "  (this part of the report crashed itself)\n"));
+    assert_int_equal(2, count_of(ended.text, "  (this part of the report crashed itself)\n"));
 }
 
 /* On the application's own thread: there SIGPIPE is open. */

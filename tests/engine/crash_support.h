@@ -39,7 +39,7 @@ typedef struct ending {
     char text[TEXT_MAX];
 } ending;
 
-static ending last; /* of the scene that was run last: it is large */
+static ending ended; /* of the scene that was run last: it is large */
 
 /* ---- in the child ---- */
 
@@ -193,9 +193,9 @@ static inline void read_all(int descriptor, size_t length)
 {
     ssize_t got;
     while (length < TEXT_MAX - 1 &&
-           (got = read(descriptor, last.text + length, TEXT_MAX - 1 - length)) > 0) {
+           (got = read(descriptor, ended.text + length, TEXT_MAX - 1 - length)) > 0) {
         length += (size_t)got;
-        last.text[length] = '\0';
+        ended.text[length] = '\0';
     }
 }
 
@@ -203,13 +203,13 @@ static inline void read_all(int descriptor, size_t length)
 static inline size_t read_until(int descriptor, const char *word)
 {
     size_t length = 0;
-    while (length < TEXT_MAX - 1 && strstr(last.text, word) == NULL) {
-        const ssize_t got = read(descriptor, last.text + length, TEXT_MAX - 1 - length);
+    while (length < TEXT_MAX - 1 && strstr(ended.text, word) == NULL) {
+        const ssize_t got = read(descriptor, ended.text + length, TEXT_MAX - 1 - length);
         if (got <= 0) {
             break;
         }
         length += (size_t)got;
-        last.text[length] = '\0';
+        ended.text[length] = '\0';
     }
     return length;
 }
@@ -218,7 +218,7 @@ static inline size_t read_until(int descriptor, const char *word)
 static inline pid_t begin_scene(void (*scene)(void), int *reading)
 {
     int ends[2];
-    memset(&last, 0, sizeof(last));
+    memset(&ended, 0, sizeof(ended));
     assert_int_equal(0, pipe(ends));
     (void)fflush(NULL);
     const pid_t child = fork();
@@ -242,7 +242,7 @@ static inline pid_t begin_scene(void (*scene)(void), int *reading)
 
 static inline void end_scene(pid_t child)
 {
-    while (waitpid(child, &last.status, 0) != child) {
+    while (waitpid(child, &ended.status, 0) != child) {
     }
 }
 
@@ -267,20 +267,20 @@ static inline size_t count_of(const char *text, const char *word)
 
 static inline void said(const char *word)
 {
-    if (strstr(last.text, word) == NULL) {
-        fail_msg("\"%s\" is not in\n%s", word, last.text);
+    if (strstr(ended.text, word) == NULL) {
+        fail_msg("\"%s\" is not in\n%s", word, ended.text);
     }
 }
 
 static inline void said_nothing(void)
 {
-    assert_string_equal("", last.text);
+    assert_string_equal("", ended.text);
 }
 
 static inline void said_nothing_of(const char *word)
 {
-    if (strstr(last.text, word) != NULL) {
-        fail_msg("\"%s\" is in\n%s", word, last.text);
+    if (strstr(ended.text, word) != NULL) {
+        fail_msg("\"%s\" is in\n%s", word, ended.text);
     }
 }
 
@@ -288,23 +288,23 @@ static inline void said_nothing_of(const char *word)
 static inline void reported_once(const char *headline)
 {
     said(headline);
-    assert_int_equal(1, count_of(last.text, "weir: SIG"));
-    assert_int_equal(1, count_of(last.text, "  engine \""));
-    assert_int_equal(1, count_of(last.text, "  stack, innermost first:\n     1  "));
+    assert_int_equal(1, count_of(ended.text, "weir: SIG"));
+    assert_int_equal(1, count_of(ended.text, "  engine \""));
+    assert_int_equal(1, count_of(ended.text, "  stack, innermost first:\n     1  "));
     said("[0x");
 }
 
 static inline void died_of(int number)
 {
-    if (!WIFSIGNALED(last.status) || WTERMSIG(last.status) != number) {
-        fail_msg("status 0x%x, not signal %d\n%s", (unsigned)last.status, number, last.text);
+    if (!WIFSIGNALED(ended.status) || WTERMSIG(ended.status) != number) {
+        fail_msg("status 0x%x, not signal %d\n%s", (unsigned)ended.status, number, ended.text);
     }
 }
 
 static inline void left_with(int code)
 {
-    if (!WIFEXITED(last.status) || WEXITSTATUS(last.status) != code) {
-        fail_msg("status 0x%x, not exit %d\n%s", (unsigned)last.status, code, last.text);
+    if (!WIFEXITED(ended.status) || WEXITSTATUS(ended.status) != code) {
+        fail_msg("status 0x%x, not exit %d\n%s", (unsigned)ended.status, code, ended.text);
     }
 }
 

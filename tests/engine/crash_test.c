@@ -35,7 +35,7 @@ static void a_handler_that_crashes_is_named_and_the_process_dies_of_the_same_sig
     crash_way = say_where_and_crash;
     run_scene(crash_in_the_shop);
     died_of(SIGSEGV);
-    assert_int_equal(2, sscanf(last.text, "%zx %d\n", &address, &thread));
+    assert_int_equal(2, sscanf(ended.text, "%zx %d\n", &address, &thread));
     (void)snprintf(expected, sizeof(expected),
                    "%#zx %d\n"
                    "weir: SIGSEGV (address %#zx) in the handler of processor \"orders\"\n"
@@ -48,13 +48,13 @@ static void a_handler_that_crashes_is_named_and_the_process_dies_of_the_same_sig
                    "     1  ",
                    address, thread, address, thread);
     const size_t length = strlen(expected);
-    assert_true(strlen(last.text) > length);
-    if (memcmp(expected, last.text, length) != 0) {
-        fail_msg("not\n%s\nbut\n%s", expected, last.text);
+    assert_true(strlen(ended.text) > length);
+    if (memcmp(expected, ended.text, length) != 0) {
+        fail_msg("not\n%s\nbut\n%s", expected, ended.text);
     }
     reported_once(expected);
     /* From where it hit, not from the signal handler on. */
-    assert_non_null(strstr(strstr(last.text, "  stack,"), "engine_crash_test("));
+    assert_non_null(strstr(strstr(ended.text, "  stack,"), "engine_crash_test("));
 }
 
 /* ---- every way to go ---- */

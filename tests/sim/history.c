@@ -63,8 +63,11 @@ uint32_t history_send_begins(uint32_t sender, uint32_t to, history_kind kind)
         return NOBODY;
     }
     const processor *p = &processors[to];
-    const bool late = p->stop_over != 0 || run.stop_over != 0 ||
-                      (sender >= HISTORY_OUTSIDE && run.outside_closed != 0);
+    /* Weak memory: one outsider may have been refused, and another, who did not hear of it, may see
+     * the engine as it was a moment ago. */
+    const bool closed = sender >= HISTORY_OUTSIDE && run.outside_closed != 0 &&
+                        (!run.memory_is_weak || run.outside_closed_to == sender);
+    const bool late = p->stop_over != 0 || run.stop_over != 0 || closed;
     sends[run.sends] =
         (send){ .sender = sender, .to = to, .kind = kind, .begin = ++run.clock, .must_fail = late };
     return run.sends++;
@@ -150,6 +153,7 @@ history_verdict history_send_ends(uint32_t number, weir_status status)
     if (status == WEIR_STOPPING && s->sender >= HISTORY_OUTSIDE && p->stop_begun == 0 &&
         p->init != HOOK_FAILED && run.outside_closed == 0) {
         run.outside_closed = run.clock;
+        run.outside_closed_to = s->sender;
     }
     if (status != WEIR_OK) {
         return NULL;

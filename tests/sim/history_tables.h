@@ -49,6 +49,7 @@ typedef struct history_run {
     bool memory_may_run_out, memory_is_weak, started;
     uint64_t stop_begun, stop_over; /* of the engine; 0: never */
     uint64_t outside_closed;        /* somebody outside was told so, or may rely on it */
+    uint32_t outside_closed_to;     /* that one */
     char text[256];
 } history_run;
 

@@ -1,0 +1,155 @@
+/*
+ * engine/monitor.c - a look at every thread's lists, a thousand times a second while they are used.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/monitor.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "sync/word.h"
+
+#define TICK WEIR_MS
+#define EMPTY_TICKS_MAX 16u /* a pause between two bursts does not cost a wake-up */
+
+typedef struct weir__monitor {
+    weir_engine *engine;
+    weir__os_thread os;
+} weir__monitor;
+
+/* What a held-up thread keeps goes to the dispatcher's queue, where the others find it. */
+static void give_away(weir__serving *serving)
+{
+    weir__chain chain = weir__kept_raid(&serving->kept, true);
+    for (weir__processor *p = chain.first; chain.count > 0; chain.count--) {
+        weir__processor *next = p->ready_next;
+        weir__dispatcher_push(serving->dispatcher, p);
+        p = next;
+    }
+}
+
+/* True: something is kept there that others could run. */
+static bool tend(weir__thread *thread, bool look_only)
+{
+    const uint64_t turns = weir__cell_read(&thread->turns);
+    const bool held_up = turns == thread->turns_seen;
+    bool kept = false;
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        weir__serving *serving = &thread->servings[i];
+        const uint32_t length = weir__load(&serving->kept.length, seq_cst);
+        if (length == 0 || weir__load(&serving->dispatcher->threads, relaxed) < 2) {
+            continue;
+        }
+        kept = true;
+        if (!look_only && held_up) {
+            give_away(serving);
+        } else if (!look_only && length >= 2) {
+            weir__dispatcher_wake(serving->dispatcher); /* should it have been missed */
+        }
+    }
+    if (!look_only) {
+        thread->turns_seen = turns;
+    }
+    return kept;
+}
+
+static bool tend_all(weir_engine *engine, bool look_only)
+{
+    const uint32_t count = weir__threads_count(engine);
+    bool kept = false;
+    for (uint32_t i = 0; i < count; i++) {
+        kept |= tend(weir__thread_at(engine, i), look_only);
+    }
+    return kept;
+}
+
+/* False: it is to quit. */
+static bool sleep_until_needed(weir_engine *engine)
+{
+    uint32_t state = WEIR__MONITOR_AWAKE;
+    if (!weir__cas(&engine->monitoring, &state, WEIR__MONITOR_ASLEEP, seq_cst, seq_cst)) {
+        return false;
+    }
+    weir__barrier_heavy();
+    if (tend_all(engine, true)) {
+        weir__monitor_wake(engine);
+    }
+    /* Ends with a wake-up; the word says whether it was one. */
+    while ((state = weir__load(&engine->monitoring, acquire)) == WEIR__MONITOR_ASLEEP) {
+        weir__word_wait(&engine->monitoring, WEIR__MONITOR_ASLEEP, WEIR_FOREVER);
+    }
+    return state != WEIR__MONITOR_QUIT;
+}
+
+static void watch(void *argument)
+{
+    weir_engine *engine = ((weir__monitor *)argument)->engine;
+    weir__os_thread_name("weir-monitor");
+    while (sleep_until_needed(engine)) {
+        for (uint32_t empty = 0; empty <= EMPTY_TICKS_MAX;) {
+            weir__word_wait(&engine->monitoring, WEIR__MONITOR_AWAKE, TICK);
+            if (weir__load(&engine->monitoring, acquire) == WEIR__MONITOR_QUIT) {
+                return;
+            }
+            empty = tend_all(engine, false) ? 0 : empty + 1;
+        }
+    }
+}
+
+void weir__monitor_wake(weir_engine *engine)
+{
+    uint32_t asleep = WEIR__MONITOR_ASLEEP;
+    if (weir__cas(&engine->monitoring, &asleep, WEIR__MONITOR_AWAKE, seq_cst, relaxed)) {
+        weir__word_wake(&engine->monitoring, 1);
+    }
+}
+
+static bool is_shared(weir_engine *engine)
+{
+    const uint32_t count = weir__dispatchers_count(engine);
+    for (uint32_t i = 0; i < count; i++) {
+        if (weir__load(&engine->dispatchers[i]->threads, relaxed) > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+weir_status weir__monitor_need(weir_engine *engine, weir_error *error)
+{
+    return is_shared(engine) ? weir__monitor_start(engine, error) : WEIR_OK;
+}
+
+weir_status weir__monitor_start(weir_engine *engine, weir_error *error)
+{
+    if (engine->monitor != NULL) {
+        return WEIR_OK;
+    }
+    weir__monitor *monitor = weir__allocate(&engine->allocator, sizeof(*monitor));
+    if (monitor == NULL) {
+        return weir__error_memory(error, "monitor");
+    }
+    monitor->engine = engine;
+    const int failure = weir__os_thread_start(&monitor->os, watch, monitor);
+    if (failure != 0) {
+        weir__release(&engine->allocator, monitor, sizeof(*monitor));
+        return weir__error_system(error, failure, "monitor", "its thread could not be started");
+    }
+    engine->monitor = monitor;
+    return WEIR_OK;
+}
+
+void weir__monitor_close(weir_engine *engine)
+{
+    weir__mutex_lock(&engine->registry.lock);
+    weir__monitor *monitor = engine->monitor;
+    engine->monitor = NULL;
+    weir__mutex_unlock(&engine->registry.lock);
+    if (monitor == NULL) {
+        return;
+    }
+    weir__store(&engine->monitoring, WEIR__MONITOR_QUIT, seq_cst);
+    weir__word_wake(&engine->monitoring, 1);
+    weir__os_thread_join(&monitor->os);
+    weir__release(&engine->allocator, monitor, sizeof(*monitor));
+}

@@ -1,0 +1,37 @@
+/*
+ * engine/parcel.c - packing what is not just a few bytes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/parcel.h"
+
+weir_status weir__parcel_pack_special(const weir__posting *by, const weir_event *event,
+                                      weir__parcel *out)
+{
+    out->block = NULL;
+    out->data = event->data;
+    out->flow =
+        event->flow != 0 || (event->flags & WEIR_EVENT_NO_FLOW) != 0 ? event->flow : by->flow;
+    if (event->block != NULL && weir__block_is_of(event->block, by->context->engine)) {
+        weir__block_note_drop(event->block, event->type, event->data);
+        out->block = weir_block_take(event->block);
+    } else if (event->type->drop != NULL) {
+        return WEIR_E_TYPE; /* in a block of another engine: it cannot be shared, nor copied */
+    } else if (event->size > WEIR_EVENT_INLINE_MAX) {
+        const weir_status status = weir__block_copy(by->context, event, &out->block);
+        if (status != WEIR_OK) {
+            return status;
+        }
+        out->data = weir_block_data(out->block);
+    }
+    out->wide = out->flow != 0;
+    out->envelope =
+        out->wide ? weir__envelope_get_wide(by->context) : weir__envelope_get(by->context);
+    if (weir__unlikely(out->envelope == NULL)) {
+        if (out->block != NULL) {
+            weir__block_release(by->context, out->block);
+        }
+        return WEIR_E_NOMEM;
+    }
+    return WEIR_OK;
+}

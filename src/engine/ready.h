@@ -1,0 +1,44 @@
+/*
+ * engine/ready.h - where a processor goes that has become ready: to the thread at hand, if that
+ * serves its dispatcher at this moment, else to the dispatcher's queue.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_READY_H
+#define WEIR_ENGINE_READY_H
+
+#include "engine/monitor.h"
+
+/* The thread of `serving`. False: somebody is raiding its list; put it elsewhere. */
+static inline bool weir__keep(weir__serving *serving, weir__processor *processor)
+{
+    weir__dispatcher *dispatcher = serving->dispatcher;
+    const uint32_t kept = weir__kept_append(&serving->kept, processor, processor, 1);
+    if (weir__unlikely(kept == 0)) {
+        return false;
+    }
+    if (weir__load(&dispatcher->threads, relaxed) > 1) {
+        weir__monitor_note(dispatcher->engine);
+        if (kept > 1) {
+            /* One is for this thread. That a sleeper overlooks the rest, or we the sleeper, is
+             * possible and costs a tick of the monitor. */
+            weir__dispatcher_wake(dispatcher);
+        }
+    }
+    return true;
+}
+
+/* By the poster at the ready edge, on the thread that the context belongs to. Not from a signal
+ * handler. */
+static inline void weir__ready(weir__context *context, weir__processor *processor)
+{
+    weir__thread *thread = context->thread;
+    if (thread != NULL && thread->keeping != NULL &&
+        thread->keeping->dispatcher == processor->dispatcher &&
+        weir__likely(weir__keep(thread->keeping, processor))) {
+        return;
+    }
+    weir__dispatcher_push(processor->dispatcher, processor);
+}
+
+#endif /* WEIR_ENGINE_READY_H */
