@@ -126,7 +126,8 @@ static void wait_for_poster(weir__thread *thread)
 /* The turn is over and the processor is not: it goes to the end of the line. */
 static void put_back(weir__thread *thread, weir__serving *serving, weir__processor *processor)
 {
-    if (thread->keeping == NULL || !weir__keep(serving, processor)) {
+    if (thread->keeping == NULL || weir__dispatcher_has_work(serving->dispatcher) ||
+        !weir__keep(serving, processor)) {
         /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
         weir__dispatcher_push_quiet(serving->dispatcher, processor);
         thread->quiet = serving->dispatcher;
@@ -244,18 +245,23 @@ weir__round weir__duty_round(weir__thread *thread)
     bool succeeded = run_services(thread);
     weir__round result = succeeded ? WEIR__ROUND_WORK : WEIR__ROUND_NOTHING;
     weir__cell_add(&thread->rounds, 1);
-    /* Its own first; but what waits in the queues waits for a bounded number of turns. */
-    if (thread->kept_in_a_row++ < KEPT_IN_A_ROW_MAX && run_kept(thread)) {
-        return WEIR__ROUND_WORK;
-    }
-    thread->kept_in_a_row = 0;
     for (uint32_t n = 0; n < count; n++) {
         const uint32_t place = (thread->next_place + n) % count;
         weir__serving *serving = &thread->servings[place];
         weir__processor *processor;
         weir__cell_add(&serving->rounds, 1);
+        /* Its own first; but what waits in the queue waits for a bounded number of turns. */
+        if (thread->kept_in_a_row < KEPT_IN_A_ROW_MAX) {
+            processor = weir__kept_next(&serving->kept);
+            if (processor != NULL) {
+                thread->kept_in_a_row++;
+                begin_turns(thread, place, processor);
+                return WEIR__ROUND_WORK;
+            }
+        }
         switch (weir__dispatcher_take(serving->dispatcher, thread, place, &processor)) {
         case WEIR__TAKE_GOT:
+            thread->kept_in_a_row = 0;
             begin_turns(thread, place, processor);
             return WEIR__ROUND_WORK;
         case WEIR__TAKE_FAILED:
@@ -272,6 +278,7 @@ weir__round weir__duty_round(weir__thread *thread)
             break;
         }
     }
+    thread->kept_in_a_row = 0;
     if (run_kept(thread) || run_stolen(thread)) {
         return WEIR__ROUND_WORK;
     }

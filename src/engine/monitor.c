@@ -115,12 +115,7 @@ static bool is_shared(weir_engine *engine)
     return false;
 }
 
-weir_status weir__monitor_need(weir_engine *engine, weir_error *error)
-{
-    return is_shared(engine) ? weir__monitor_start(engine, error) : WEIR_OK;
-}
-
-weir_status weir__monitor_start(weir_engine *engine, weir_error *error)
+static weir_status start(weir_engine *engine, weir_error *error)
 {
     if (engine->monitor != NULL) {
         return WEIR_OK;
@@ -136,6 +131,21 @@ weir_status weir__monitor_start(weir_engine *engine, weir_error *error)
         return weir__error_system(error, failure, "monitor", "its thread could not be started");
     }
     engine->monitor = monitor;
+    return WEIR_OK;
+}
+
+weir_status weir__monitor_need(weir_engine *engine, weir_error *error)
+{
+    return is_shared(engine) ? start(engine, error) : WEIR_OK;
+}
+
+weir_status weir__monitor_need_with(const weir__thread *thread, weir_error *error)
+{
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        if (weir__load(&thread->servings[i].dispatcher->threads, relaxed) > 0) {
+            return start(thread->engine, error);
+        }
+    }
     return WEIR_OK;
 }
 

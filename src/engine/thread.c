@@ -456,7 +456,7 @@ weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *opti
     }
     weir_status status = thread != NULL ? WEIR_OK : WEIR_E_INVALID;
     if (thread != NULL && phase != WEIR__CREATED) {
-        status = weir__monitor_start(engine, error); /* a dispatcher may be shared from now on */
+        status = weir__monitor_need_with(thread, error);
         status = status == WEIR_OK ? weir__thread_start(thread, error) : status;
     }
     weir__mutex_unlock(&engine->registry.lock);

@@ -74,14 +74,17 @@ uint32_t history_send_begins(uint32_t sender, uint32_t to, history_kind kind)
 }
 
 /* The most places that can have been taken at some moment of this call: what was not surely
- * refused, and whose handler had not begun before. */
+ * refused, and whose handler had not begun before; and a wish for room that came to nothing, whose
+ * place was given back. */
 static uint32_t places_at_most(const send *mine)
 {
     uint32_t places = 0;
     for (uint32_t i = 0; i < run.sends; i++) {
         const send *s = &sends[i];
-        if (s != mine && s->to == mine->to && (s->end == 0 || s->status == WEIR_OK) &&
-            (s->began == 0 || s->began > mine->begin)) {
+        const bool taken =
+            (s->end == 0 || s->status == WEIR_OK) && (s->began == 0 || s->began > mine->begin);
+        const bool lent = s->kind == HISTORY_ROOM && s->end > mine->begin;
+        if (s != mine && s->to == mine->to && (taken || lent)) {
             places++;
         }
     }
