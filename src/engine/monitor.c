@@ -1,5 +1,5 @@
 /*
- * engine/monitor.c - a look at every thread's lists, a thousand times a second while they are used.
+ * engine/monitor.c - a look at every thread's lists, again and again while they are used.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,8 +9,11 @@
 #include "base/memory.h"
 #include "sync/word.h"
 
-#define TICK WEIR_MS
-#define EMPTY_TICKS_MAX 16u /* a pause between two bursts does not cost a wake-up */
+#define TICK (500 * WEIR_US)
+#define WORTH_SHARING (20 * WEIR_US) /* a thread that is woken, and its share fetched, costs that */
+#define HEAVY 500                    /* ns an event: worth another core in any case */
+#define SHARE_AT_MOST 255
+#define EMPTY_TICKS_MAX 32u /* a pause between two bursts does not cost a wake-up */
 
 typedef struct weir__monitor {
     weir_engine *engine;
@@ -28,12 +31,35 @@ static void give_away(weir__serving *serving)
     }
 }
 
-/* True: something is kept there that others could run. */
-static bool tend(weir__thread *thread, bool look_only)
+/* What the thread keeps is worth another thread's while if it takes long enough to run. Turns that
+ * are over in no time are better run one after the other where they are warm: handing the lines of
+ * a processor over costs more than its turn. */
+static void weigh(weir__thread *thread, uint64_t turns, weir_ns passed)
+{
+    const uint64_t handled = weir__cell_read(&thread->context.tally.handled);
+    const int64_t turns_since = (int64_t)(turns - thread->turns_seen);
+    const int64_t handled_since = (int64_t)(handled - thread->handled_seen);
+    int64_t share_at = WEIR__SHARE_AT_LEAST;
+    if (turns_since > 0 && handled_since > passed / HEAVY) {
+        share_at = WORTH_SHARING * turns_since / passed;
+        share_at = share_at > WEIR__SHARE_AT_LEAST ? share_at : WEIR__SHARE_AT_LEAST;
+    }
+    weir__store(&thread->share_at, (uint32_t)(share_at < SHARE_AT_MOST ? share_at : SHARE_AT_MOST),
+                relaxed);
+    thread->turns_seen = turns;
+    thread->handled_seen = handled;
+}
+
+/* `passed`: since the last time; 0: this is only a look. True: something is kept there that others
+ * could run. */
+static bool tend(weir__thread *thread, weir_ns passed)
 {
     const uint64_t turns = weir__cell_read(&thread->turns);
-    const bool held_up = turns == thread->turns_seen;
+    const bool held_up = passed > 0 && turns == thread->turns_seen;
     bool kept = false;
+    if (passed > 0) {
+        weigh(thread, turns, passed);
+    }
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         weir__serving *serving = &thread->servings[i];
         const uint32_t length = weir__load(&serving->kept.length, seq_cst);
@@ -41,24 +67,21 @@ static bool tend(weir__thread *thread, bool look_only)
             continue;
         }
         kept = true;
-        if (!look_only && held_up) {
+        if (held_up) {
             give_away(serving);
-        } else if (!look_only && length >= 2) {
+        } else if (passed > 0 && length >= weir__load(&thread->share_at, relaxed)) {
             weir__dispatcher_wake(serving->dispatcher); /* should it have been missed */
         }
-    }
-    if (!look_only) {
-        thread->turns_seen = turns;
     }
     return kept;
 }
 
-static bool tend_all(weir_engine *engine, bool look_only)
+static bool tend_all(weir_engine *engine, weir_ns passed)
 {
     const uint32_t count = weir__threads_count(engine);
     bool kept = false;
     for (uint32_t i = 0; i < count; i++) {
-        kept |= tend(weir__thread_at(engine, i), look_only);
+        kept |= tend(weir__thread_at(engine, i), passed);
     }
     return kept;
 }
@@ -71,7 +94,7 @@ static bool sleep_until_needed(weir_engine *engine)
         return false;
     }
     weir__barrier_heavy();
-    if (tend_all(engine, true)) {
+    if (tend_all(engine, 0)) {
         weir__monitor_wake(engine);
     }
     /* Ends with a wake-up; the word says whether it was one. */
@@ -86,12 +109,15 @@ static void watch(void *argument)
     weir_engine *engine = ((weir__monitor *)argument)->engine;
     weir__os_thread_name("weir-monitor");
     while (sleep_until_needed(engine)) {
+        weir_ns last = weir__clock_now();
         for (uint32_t empty = 0; empty <= EMPTY_TICKS_MAX;) {
             weir__word_wait(&engine->monitoring, WEIR__MONITOR_AWAKE, TICK);
             if (weir__load(&engine->monitoring, acquire) == WEIR__MONITOR_QUIT) {
                 return;
             }
-            empty = tend_all(engine, false) ? 0 : empty + 1;
+            const weir_ns now = weir__clock_now();
+            empty = now > last && tend_all(engine, now - last) ? 0 : empty + 1;
+            last = now;
         }
     }
 }

@@ -19,9 +19,9 @@ static inline bool weir__keep(weir__serving *serving, weir__processor *processor
     }
     if (weir__load(&dispatcher->threads, relaxed) > 1) {
         weir__monitor_note(dispatcher->engine);
-        if (kept > 1) {
-            /* One is for this thread. That a sleeper overlooks the rest, or we the sleeper, is
-             * possible and costs a tick of the monitor. */
+        if (kept >= weir__load(&serving->thread->share_at, relaxed)) {
+            /* That a sleeper overlooks it, or we the sleeper, is possible and costs a tick of the
+             * monitor. */
             weir__dispatcher_wake(dispatcher);
         }
     }

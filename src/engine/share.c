@@ -10,14 +10,14 @@
 
 #include "engine/monitor.h"
 
-/* Who keeps most; NULL: nobody keeps more than one. */
+/* Who keeps most; NULL: nobody has enough for two. */
 static weir__serving *find_richest(const weir__serving *own)
 {
     weir__serving *richest = NULL;
-    uint32_t most = 1;
+    uint32_t most = 0;
     for (weir__serving *s = weir__servings_first(own->dispatcher); s != NULL; s = s->next) {
         const uint32_t length = weir__kept_length(&s->kept);
-        if (length > most && s != own) {
+        if (length > most && s != own && length >= weir__load(&s->thread->share_at, relaxed)) {
             most = length;
             richest = s;
         }
@@ -49,7 +49,7 @@ weir__processor *weir__share_steal(weir__serving *own)
             push_all(dispatcher, rest, chain.count - 1);
         }
         weir__monitor_note(dispatcher->engine);
-        if (kept != 1) {
+        if (kept == 0 || kept >= weir__load(&own->thread->share_at, relaxed)) {
             weir__dispatcher_wake(dispatcher); /* there is enough for one more */
         }
     }

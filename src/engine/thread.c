@@ -139,6 +139,7 @@ static weir_status find_dispatchers(weir__thread *thread, const char *const *nam
                                     weir_error *error)
 {
     for (uint32_t i = 0; i < thread->serving_count; i++) {
+        thread->servings[i].thread = thread;
         thread->servings[i].dispatcher = dispatcher_make(thread->engine, names[i]);
         if (thread->servings[i].dispatcher == NULL) {
             return weir__error_memory(error, "weir_thread_add");
@@ -221,6 +222,7 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;
+    weir__store(&thread->share_at, WEIR__SHARE_AT_LEAST, relaxed);
     thread->backoff.random = weir__random_seed() + index;
     weir__idle_open(&thread->idle, options->idle, options->idle_spin_max, options->idle_sleep);
     if (copy_options(thread, options, error) != WEIR_OK ||

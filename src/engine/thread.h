@@ -16,10 +16,14 @@
 
 #define WEIR__THREAD_DISPATCHERS_MAX 64u
 
+/* One is for the thread itself. */
+#define WEIR__SHARE_AT_LEAST 2u
+
 /* What a thread knows of one dispatcher it serves. Cells: written by the thread. */
 typedef struct weir__serving {
     _Alignas(64) weir__kept kept; /* ready processors that the thread keeps for itself */
     weir__dispatcher *dispatcher;
+    struct weir__thread *thread;
     struct weir__serving *next;   /* of the dispatcher's list, which only grows */
     bool listed;                  /* in it; under registry.lock */
     weir__atomic_u64 wait_number; /* fair: since when it waits here; 0: it does not. Under the
@@ -70,8 +74,9 @@ typedef struct weir__thread {
     weir__service *services;
     weir__serving *servings;
     weir__cell turns, rounds, rounds_idle, parks, backoffs;
-    uint64_t turns_seen;              /* the monitor's: turns at its last look */
-    weir__cell first_work, last_work; /* times */
+    weir__atomic_u32 share_at;         /* the monitor: keeping so many, it has work for two */
+    uint64_t turns_seen, handled_seen; /* the monitor's: at its last look */
+    weir__cell first_work, last_work;  /* times */
     weir__trail trail;
 
     /* Control. */
