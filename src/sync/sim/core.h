@@ -13,6 +13,7 @@
  *     word.c, thread.c   the rest of the sync room's headers        shrink.c   shorter failures
  *     stale.c    memory weaker than x86's                           crash.c    crashes of handlers
  *     scale.c    timed runs: who is next by the clock, costs        lines.c    cache lines
+ *     count.h    how often each kind of operation was done
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -26,6 +27,7 @@
 
 #include "base/assert.h"
 #include "sync/sim/atomic.h"
+#include "sync/sim/count.h"
 #include "weir/sim.h"
 
 #define WEIR__SIM_THREADS_MAX 256u
@@ -160,6 +162,11 @@ void weir__scale_woken(weir__sim_thread *thread);
 static inline void weir__sim_touch(const void *atom, weir__scale_use use,
                                    const weir__sim_site *site)
 {
+    weir__sim_counts *counted = &weir__sim_counted;
+    counted->loads += use == WEIR__SCALE_LOAD || use == WEIR__SCALE_ADD;
+    counted->stores += use == WEIR__SCALE_STORE || use == WEIR__SCALE_ADD;
+    counted->locked += use == WEIR__SCALE_LOCK;
+    counted->fences += use == WEIR__SCALE_FENCE;
     if (weir__unlikely(weir__sim.timed)) {
         weir__scale_touch(atom, use, site);
     }
@@ -174,6 +181,8 @@ static inline void weir__sim_woken(weir__sim_thread *thread)
 
 static inline void weir__sim_pass(weir__scale_span span)
 {
+    weir__sim_counted.clocks += span == WEIR__SCALE_CLOCK;
+    weir__sim_counted.calls += span == WEIR__SCALE_CALL;
     if (weir__unlikely(weir__sim.timed)) {
         weir__scale_pass(span);
     }

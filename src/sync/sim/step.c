@@ -14,6 +14,7 @@
 #define STACK_FENCE 4096u /* at the far end of every stack */
 
 weir__sim_run weir__sim;
+weir__sim_counts weir__sim_counted;
 char *weir__sim_stacks;
 void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
 void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);

@@ -195,6 +195,7 @@ void weir__doorbell_ring(int descriptor)
 {
     static const weir__sim_site site = { "sync/thread.h", 0, "weir__doorbell_ring" };
     weir__sim_step(&site);
+    weir__sim_counted.calls++;
     doorbell *bell = doorbell_of(descriptor);
     if (bell != NULL && weir__sim.current != NULL) {
         weir__sim_flush(weir__sim.current);
@@ -207,6 +208,7 @@ void weir__doorbell_clear(int descriptor)
 {
     static const weir__sim_site site = { "sync/thread.h", 0, "weir__doorbell_clear" };
     weir__sim_step(&site);
+    weir__sim_counted.calls++;
     doorbell *bell = doorbell_of(descriptor);
     if (bell != NULL && weir__sim.current != NULL) {
         weir__sim_flush(weir__sim.current);

@@ -60,6 +60,7 @@ void weir__barrier_heavy(void)
 {
     static const weir__sim_site site = { "sync/barrier.h", 0, "weir__barrier_heavy" };
     weir__sim_step(&site);
+    weir__sim_counted.barriers++;
     if (weir__sim.tracing) {
         weir__sim_trace("heavy barrier", &site, NULL, 0);
     }
