@@ -1,0 +1,246 @@
+/*
+ * guard/paths.c - the ways of an event whose price is watched.
+ *
+ * A new one is a row of the table at the end; tools/perf-guard --update notes what it costs.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "guard/scene.h"
+
+enum {
+    HOPS = 256,
+    RING = 100,
+    TOKENS = 10,
+    POSTS = 64,
+    BATCH = 32,
+    PAGES = 16,
+    ITEMS = 64,
+    NARROW = 8,
+    CROWD = 16
+};
+
+typedef struct hops {
+    uint32_t left; /* this one included */
+} hops;
+typedef struct page {
+    uint64_t words[32];
+} page;
+WEIR_EVENT_TYPE(hops, "guard.hops");
+WEIR_EVENT_TYPE(page, "guard.page");
+WEIR_EMPTY_TYPE(poke, "guard.poke");
+
+/* ---- from handler to handler ---- */
+
+static weir_status pass_on(void *state, weir_turn *turn, const weir_event *event)
+{
+    const guard_member *self = state;
+    const hops *token = event->data;
+    self->scene->handled++;
+    return token->left > 1 ? weir_turn_post(turn, self->next, WEIR_EVENT(hops, token->left - 1))
+                           : WEIR_OK;
+}
+
+static void open_circle(guard_scene *scene, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        guard_add(scene, i, pass_on);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        scene->members[i].next = scene->members[(i + 1) % count].self;
+    }
+}
+
+static void open_pair(guard_scene *scene)
+{
+    open_circle(scene, 2);
+}
+
+static void open_ring(guard_scene *scene)
+{
+    open_circle(scene, RING);
+}
+
+static void ping_pong(guard_scene *scene)
+{
+    guard_post(scene, scene->members[0].self, WEIR_EVENT(hops, HOPS));
+    guard_turn(scene, HOPS);
+}
+
+static void ping_pong_in_a_flow(guard_scene *scene)
+{
+    weir_event event = *WEIR_EVENT(hops, HOPS);
+    event.flow = 42;
+    guard_post(scene, scene->members[0].self, &event);
+    guard_turn(scene, HOPS);
+}
+
+static void ring(guard_scene *scene)
+{
+    for (uint32_t i = 0; i < RING; i += RING / TOKENS) {
+        guard_post(scene, scene->members[i].self, WEIR_EVENT(hops, RING));
+    }
+    guard_turn(scene, RING * TOKENS);
+}
+
+/* ---- from outside ---- */
+
+static weir_status take(void *state, weir_turn *turn, const weir_event *event)
+{
+    guard_member *self = state;
+    (void)turn;
+    (void)event;
+    self->scene->handled++;
+    return WEIR_OK;
+}
+
+static void open_one(guard_scene *scene)
+{
+    guard_add(scene, 0, take);
+}
+
+static void post_one(guard_scene *scene)
+{
+    guard_post(scene, scene->members[0].self, WEIR_EMPTY(poke));
+    guard_turn(scene, 1);
+}
+
+static void fan_in(guard_scene *scene)
+{
+    for (uint32_t i = 0; i < POSTS; i++) {
+        guard_post(scene, scene->members[0].self, WEIR_EMPTY(poke));
+    }
+    guard_turn(scene, POSTS);
+}
+
+static void batch(guard_scene *scene)
+{
+    const weir_event *events[BATCH];
+    const weir_event *event = WEIR_EMPTY(poke);
+    for (uint32_t i = 0; i < BATCH; i++) {
+        events[i] = event;
+    }
+    guard_check(weir_engine_post_batch(scene->engine, &scene->members[0].self, 1, events, BATCH,
+                                       NULL) == BATCH,
+                "a batch was refused");
+    guard_turn(scene, BATCH);
+}
+
+/* ---- payloads beyond what an envelope holds ---- */
+
+static void copied_pages(guard_scene *scene)
+{
+    static const page blank;
+    const weir_event event = { .type = &page_type, .size = sizeof(page), .data = &blank };
+    for (uint32_t i = 0; i < PAGES; i++) {
+        guard_post(scene, scene->members[0].self, &event);
+    }
+    guard_turn(scene, PAGES);
+}
+
+static void commit_page(guard_scene *scene)
+{
+    weir_block *block = NULL;
+    guard_check(weir_block_reserve(scene->engine, sizeof(page), &block) == WEIR_OK,
+                "a block was refused");
+    page *data = weir_block_data(block);
+    data->words[0] = 1;
+    const weir_event event = {
+        .type = &page_type, .size = sizeof(page), .data = data, .block = block
+    };
+    guard_check(weir_engine_commit(scene->engine, scene->members[0].self, &event) == WEIR_OK,
+                "a commit was refused");
+}
+
+static void blocks(guard_scene *scene)
+{
+    for (uint32_t i = 0; i < PAGES; i++) {
+        commit_page(scene);
+    }
+    guard_turn(scene, PAGES);
+}
+
+/* ---- a full mailbox, and the wish for room ---- */
+
+static weir_status send_until_full(void *state, weir_turn *turn, const weir_event *event)
+{
+    guard_member *self = state;
+    const hops *order = weir_event_as(event, &hops_type);
+    self->left = order != NULL ? order->left : self->left;
+    for (; self->left > 0; self->left--) {
+        const weir_status status = weir_turn_post(turn, self->next, WEIR_EMPTY(poke));
+        if (status != WEIR_OK) {
+            return status == WEIR_FULL ? weir_turn_want_room(turn, self->next, 0) : status;
+        }
+    }
+    return WEIR_OK;
+}
+
+static void open_narrow(guard_scene *scene)
+{
+    guard_member *sender = guard_add(scene, 0, send_until_full);
+    guard_member *taker = &scene->members[1];
+    taker->scene = scene;
+    sender->next = weir_processor_add(
+        scene->engine, WEIR_PROCESSOR(.handler = take, .argument = taker, .mailbox_max = NARROW),
+        &scene->error);
+}
+
+static void want_room(guard_scene *scene)
+{
+    guard_post(scene, scene->members[0].self, WEIR_EVENT(hops, ITEMS));
+    guard_turn(scene, ITEMS);
+}
+
+/* ---- processors come and go ---- */
+
+static void open_none(guard_scene *scene)
+{
+    (void)scene;
+}
+
+static void note_end(void *state, weir_status reason)
+{
+    guard_member *self = state;
+    (void)reason;
+    self->scene->ended++;
+}
+
+static void create(guard_scene *scene)
+{
+    for (uint32_t i = 0; i < CROWD; i++) {
+        scene->members[i].scene = scene;
+        scene->members[i].self = weir_processor_add(
+            scene->engine,
+            WEIR_PROCESSOR(.handler = take, .argument = &scene->members[i], .destroy = note_end),
+            &scene->error);
+        guard_post(scene, scene->members[i].self, WEIR_EMPTY(poke));
+    }
+    guard_turn(scene, CROWD);
+}
+
+/* Nobody else turns the thread, so the stops do not wait: the next turn ends the processors. */
+static void life(guard_scene *scene)
+{
+    const uint64_t ended = scene->ended;
+    create(scene);
+    for (uint32_t i = 0; i < CROWD; i++) {
+        weir_processor_stop(scene->engine, scene->members[i].self, WEIR_NOW, NULL);
+    }
+    guard_turn_once(scene);
+    guard_check(scene->ended == ended + CROWD, "a processor did not end");
+}
+
+const guard_path guard_paths[] = {
+    { "ping-pong", HOPS, 16, open_pair, ping_pong },
+    { "flow", HOPS, 16, open_pair, ping_pong_in_a_flow },
+    { "ring", RING *TOKENS, 4, open_ring, ring },
+    { "single-post", 1, 1000, open_one, post_one },
+    { "fan-in", POSTS, 32, open_one, fan_in },
+    { "batch", BATCH, 64, open_one, batch },
+    { "copied-page", PAGES, 64, open_one, copied_pages },
+    { "block", PAGES, 64, open_one, blocks },
+    { "want-room", ITEMS, 32, open_narrow, want_room },
+    { "create", CROWD, 64, open_none, create },
+    { "life", CROWD, 32, open_none, life },
+    { 0 },
+};
