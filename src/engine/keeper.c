@@ -1,10 +1,15 @@
 /*
- * engine/keeper.c - the keeper's loop: look at every watched stop, sleep until the next deadline.
+ * engine/keeper.c - the keeper's loop: end what is due, sleep until the next deadline.
+ *
+ * Stops come and go by the million, and hardly any of them runs out of time: so nobody wakes the
+ * keeper for one, unless it is due before the keeper would get up, and whoever answers a stop takes
+ * it out of the keeper's list.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine/keeper.h"
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "engine/shutdown.h"
 #include "sync/word.h"
@@ -18,30 +23,79 @@ typedef struct weir__keeper {
     bool stops_engine;
     weir_ns stop_timeout;
     weir__os_thread stopper;
-    weir__stop *stops;
+    weir__stop *first, *last; /* unanswered ones, the next deadline first */
+    weir__stop *to_say;       /* answered ones that there is something to say about */
+    weir_ns sleeps_until;     /* 0: it is about to look */
 } weir__keeper;
 
-/* registry.lock held. Expires what is due, moves what is answered to *said; returns the next
- * deadline. */
+static void nudge(weir__keeper *keeper)
+{
+    weir__add(&keeper->word, 1, release);
+    weir__word_wake(&keeper->word, 1);
+}
+
+/* From the last: most stops have the default timeout, so the latest to begin is the latest due. */
+static void insert(weir__keeper *keeper, weir__stop *stop)
+{
+    weir__stop *before = keeper->last;
+    while (before != NULL && before->deadline > stop->deadline) {
+        before = before->keeper_previous;
+    }
+    weir__stop *after = before != NULL ? before->keeper_next : keeper->first;
+    stop->keeper = keeper;
+    stop->keeper_previous = before;
+    stop->keeper_next = after;
+    *(before != NULL ? &before->keeper_next : &keeper->first) = stop;
+    *(after != NULL ? &after->keeper_previous : &keeper->last) = stop;
+}
+
+static void take_out(weir__keeper *keeper, weir__stop *stop)
+{
+    weir__stop *before = stop->keeper_previous;
+    weir__stop *after = stop->keeper_next;
+    *(before != NULL ? &before->keeper_next : &keeper->first) = after;
+    *(after != NULL ? &after->keeper_previous : &keeper->last) = before;
+    stop->keeper = NULL;
+}
+
+static bool is_worth_a_word(const weir__keeper *keeper, const weir__stop *stop)
+{
+    weir__log *log = &keeper->engine->log;
+    return (stop->waiting > 0 && weir__log_on(log, WEIR_LOG_WARNING)) ||
+           (stop->expired && weir__log_on(log, WEIR_LOG_ERROR));
+}
+
+/* An answered stop, to which its processor has a reference as well. */
+static void conclude(weir__keeper *keeper, weir__stop *stop)
+{
+    if (!is_worth_a_word(keeper, stop)) {
+        WEIR_ASSERT(stop->references > 1);
+        stop->references--;
+        return;
+    }
+    /* A log hook must not run under the lock: the keeper says it. */
+    const bool first = keeper->to_say == NULL;
+    stop->keeper_next = keeper->to_say;
+    keeper->to_say = stop;
+    if (first) {
+        nudge(keeper);
+    }
+}
+
+/* registry.lock held. Expires what is due; returns the next deadline. */
 static weir_ns look_at_stops(weir__keeper *keeper, weir__stop **said)
 {
-    weir_ns next = WEIR_FOREVER;
-    const weir_ns now = weir__clock_now();
-    for (weir__stop **at = &keeper->stops; *at != NULL;) {
-        weir__stop *stop = *at;
-        if (weir__load(&stop->done, acquire) == 0 && stop->deadline <= now) {
-            weir__stop_expire(keeper->engine, stop, WEIR_TIMEOUT);
-        }
-        if (weir__load(&stop->done, acquire) != 0) {
-            *at = stop->keeper_next;
-            stop->keeper_next = *said;
-            *said = stop;
-            continue;
-        }
-        next = stop->deadline < next ? stop->deadline : next;
-        at = &stop->keeper_next;
+    const weir_ns now = keeper->first != NULL ? weir__clock_now() : 0;
+    while (keeper->first != NULL && keeper->first->deadline <= now) {
+        weir__stop *stop = keeper->first;
+        take_out(keeper, stop);
+        weir__stop_expire(keeper->engine, stop, WEIR_TIMEOUT);
+        stop->keeper_next = keeper->to_say;
+        keeper->to_say = stop;
     }
-    return next;
+    *said = keeper->to_say;
+    keeper->to_say = NULL;
+    return keeper->first != NULL ? keeper->first->deadline : WEIR_FOREVER;
 }
 
 /* Not with the lock held. */
@@ -67,6 +121,7 @@ static void keep(void *argument)
         weir__stop *said = NULL;
         weir__mutex_lock(lock);
         const weir_ns next = look_at_stops(keeper, &said);
+        keeper->sleeps_until = next;
         const bool quit = keeper->quit;
         weir__mutex_unlock(lock);
         let_go(keeper, said);
@@ -83,12 +138,6 @@ static void stop_engine(void *argument)
     weir__keeper *keeper = argument;
     weir__os_thread_name("weir-stopper");
     weir__shutdown(keeper->engine, keeper->stop_timeout);
-}
-
-static void nudge(weir__keeper *keeper)
-{
-    weir__add(&keeper->word, 1, release);
-    weir__word_wake(&keeper->word, 1);
 }
 
 weir_status weir__keeper_need(weir_engine *engine)
@@ -111,9 +160,22 @@ weir_status weir__keeper_need(weir_engine *engine)
 
 void weir__keeper_watch(weir_engine *engine, weir__stop *stop)
 {
-    stop->keeper_next = engine->keeper->stops;
-    engine->keeper->stops = stop;
-    nudge(engine->keeper);
+    weir__keeper *keeper = engine->keeper;
+    if (weir__load(&stop->done, relaxed) != 0) {
+        conclude(keeper, stop);
+        return;
+    }
+    insert(keeper, stop);
+    if (stop->deadline < keeper->sleeps_until) {
+        nudge(keeper);
+    }
+}
+
+void weir__keeper_answered(weir__stop *stop)
+{
+    weir__keeper *keeper = stop->keeper;
+    take_out(keeper, stop);
+    conclude(keeper, stop);
 }
 
 weir_status weir__keeper_stop_engine(weir_engine *engine, weir_ns timeout)
@@ -143,9 +205,9 @@ void weir__keeper_close(weir_engine *engine)
     if (keeper->stops_engine) {
         weir__os_thread_join(&keeper->stopper);
     }
-    while (keeper->stops != NULL) {
-        weir__stop *stop = keeper->stops;
-        keeper->stops = stop->keeper_next;
+    while (keeper->first != NULL) {
+        weir__stop *stop = keeper->first;
+        take_out(keeper, stop);
         weir__stop_release(engine, stop);
     }
     engine->keeper = NULL;

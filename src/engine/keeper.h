@@ -13,6 +13,8 @@
 weir_status weir__keeper_need(weir_engine *engine);
 /* registry.lock held. It takes over the caller's reference to the stop. */
 void weir__keeper_watch(weir_engine *engine, weir__stop *stop);
+/* registry.lock held. A stop that it watches has its answer: it lets go of it. */
+void weir__keeper_answered(weir__stop *stop);
 /* registry.lock held. By the one that claimed the engine's stop. */
 weir_status weir__keeper_stop_engine(weir_engine *engine, weir_ns timeout);
 /* Ends it, if it runs. Not with the lock held. */

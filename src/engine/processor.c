@@ -20,14 +20,23 @@
 #include "engine/stop.h"
 #include "engine/turn.h"
 
+size_t weir__handle_text(weir_processor handle, char *out, size_t size)
+{
+    const int length =
+        snprintf(out, size, "#%u.%u", WEIR__HANDLE_INDEX(handle.id), (unsigned)(handle.id >> 32));
+    return length > 0 ? (size_t)length : 0;
+}
+
 size_t weir__processor_text(const weir__processor *processor, char *out, size_t size)
 {
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     weir__processor *p = (weir__processor *)(uintptr_t)processor;
-    const int length = cold != NULL && cold->name != NULL
-                           ? snprintf(out, size, "%s", cold->name)
-                           : snprintf(out, size, "#%u.%u", processor->index,
-                                      (unsigned)(weir__load(&p->id, relaxed) >> 32));
+    if (cold == NULL || cold->name == NULL) {
+        const uint64_t generation = weir__load(&p->id, relaxed) >> 32;
+        return weir__handle_text((weir_processor){ generation << 32 | processor->index }, out,
+                                 size);
+    }
+    const int length = snprintf(out, size, "%s", cold->name);
     return length > 0 ? (size_t)length : 0;
 }
 

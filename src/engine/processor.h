@@ -99,6 +99,8 @@ static inline bool weir__processor_is_live(const weir__processor *processor)
     return (weir__load(&p->id, relaxed) & WEIR__HANDLE_TAG) != 0;
 }
 
+/* "#index.generation", for what has no name. */
+size_t weir__handle_text(weir_processor handle, char *out, size_t size);
 /* The processor's name, or "#index.generation". registry.lock held, or by the owner. */
 size_t weir__processor_text(const weir__processor *processor, char *out, size_t size);
 

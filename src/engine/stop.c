@@ -72,29 +72,39 @@ void weir__stop_answer(weir__stop *stop, weir_status status)
     }
     /* [T1] pairs with [T2]: the answer. */
     weir__store(&stop->done, 1, release);
-    weir__word_wake(&stop->done, INT32_MAX);
+    if (stop->waiters > 0) { /* mostly nobody: a wake-up costs more than all the rest */
+        weir__word_wake(&stop->done, INT32_MAX);
+    }
+    if (stop->keeper != NULL) {
+        weir__keeper_answered(stop);
+    }
 }
 
-void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t left)
+void weir__stop_count(weir_stop_report *report, const weir__processor *processor, uint64_t left)
 {
-    if (weir__load(&stop->done, relaxed) != 0) {
-        return;
-    }
     weir__processor_cold *c = weir__processor_cold_of(processor);
-    weir_stop_report *report = &stop->report;
-    const bool frozen = weir__load(&c->frozen, acquire) != 0;
+    const bool frozen = c != NULL && weir__load(&c->frozen, acquire) != 0;
     const uint64_t handled =
         frozen ? weir__load(&c->frozen_handled, relaxed) : weir__cell_read(&processor->handled);
     const uint64_t dead =
         frozen ? weir__load(&c->frozen_dead, relaxed) : weir__cell_read(&processor->dead);
-    const uint64_t newest = weir__or(&c->dropped_newest, WEIR__DROPS_CLOSED, acq_rel);
-    const uint64_t dropped =
-        (newest & ~WEIR__DROPS_CLOSED) + weir__load(&c->dropped_oldest, relaxed);
+    uint64_t dropped = 0;
+    if (c != NULL) { /* without, its policy is to refuse */
+        const uint64_t newest = weir__or(&c->dropped_newest, WEIR__DROPS_CLOSED, acq_rel);
+        dropped = (newest & ~WEIR__DROPS_CLOSED) + weir__load(&c->dropped_oldest, relaxed);
+    }
     report->handled += handled;
     report->dead += dead;
     report->dropped += dropped;
     report->left += left;
     report->accepted += handled + dead + dropped + left;
+}
+
+void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t left)
+{
+    if (weir__load(&stop->done, relaxed) == 0) {
+        weir__stop_count(&stop->report, processor, left);
+    }
 }
 
 bool weir__stop_close(weir_engine *engine, weir__processor *processor)
@@ -143,7 +153,10 @@ static weir__stop *new_stop(weir_engine *engine, const weir__processor *processo
         stop->processor.id = weir__load(&((weir__processor *)(uintptr_t)processor)->id, relaxed);
         stop->report.struct_size = sizeof(stop->report);
         stop->references = 1; /* the processor's */
-        weir__processor_text(processor, stop->name, sizeof(stop->name));
+        const weir__processor_cold *cold = weir__processor_cold_of(processor);
+        if (cold != NULL && cold->name != NULL) {
+            snprintf(stop->name, sizeof(stop->name), "%s", cold->name);
+        }
     }
     return stop;
 }
@@ -260,6 +273,7 @@ static void expire(weir_engine *engine, weir__stop *stop, weir_status status,
     if (weir__load(&stop->done, relaxed) != 0 || root == NULL) {
         return; /* answered, or about to be: unregistering answers */
     }
+    stop->expired = true; /* there may be something to say: the keeper must not let it go */
     freeze_family(engine, root, status, unqueued);
     stop->expired = stop->status == WEIR_TIMEOUT;
 }
@@ -273,6 +287,7 @@ void weir__stop_say(weir_engine *engine, weir__stop *stop)
 {
     char component[128];
     char number[24];
+    char name[24];
     weir__mutex_lock(&engine->registry.lock);
     const uint32_t waiting = stop->waiting;
     const bool expired = stop->expired;
@@ -280,7 +295,12 @@ void weir__stop_say(weir_engine *engine, weir__stop *stop)
     stop->waiting = 0;
     stop->expired = false;
     weir__mutex_unlock(&engine->registry.lock);
-    snprintf(component, sizeof(component), "processor %s", stop->name);
+    if (waiting == 0 && !expired) {
+        return;
+    }
+    weir__handle_text(stop->processor, name, sizeof(name));
+    snprintf(component, sizeof(component), "processor %s",
+             stop->name[0] != '\0' ? stop->name : name);
     if (waiting > 0) {
         snprintf(number, sizeof(number), "%u", waiting);
         const weir_log_field field = { "waiting", number };
@@ -310,6 +330,12 @@ static void end_unqueued(weir_engine *engine, weir__processor *first)
     weir__context_handler_end();
 }
 
+static bool is_served(const weir_engine *engine)
+{
+    const weir__phase phase = weir__engine_phase(engine);
+    return phase != WEIR__CREATED && phase < WEIR__ABANDONED;
+}
+
 /* registry.lock held. *out is referenced for the caller; *unqueued is to be ended by it. */
 static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns timeout,
                          weir__stop **out, weir__processor **unqueued)
@@ -321,8 +347,7 @@ static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns tim
     }
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     const bool begun = cold != NULL && cold->stop != NULL;
-    const weir__phase phase = weir__engine_phase(engine);
-    const bool served = phase != WEIR__CREATED && phase < WEIR__ABANDONED;
+    const bool served = is_served(engine);
     if (!begun) {
         const weir_status status =
             prepare_family(engine, processor, weir__deadline(timeout, TIMEOUT_DEFAULT));
@@ -351,9 +376,12 @@ weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, w
     if (weir__context_in_handler()) {
         return WEIR_E_BLOCKING;
     }
-    weir__processor *unqueued;
+    weir__processor *unqueued = NULL;
     weir__mutex_lock(&engine->registry.lock);
     weir_status status = begin(engine, processor, timeout, &stop, &unqueued);
+    if (stop != NULL) {
+        stop->waiters++;
+    }
     weir__mutex_unlock(&engine->registry.lock);
     end_unqueued(engine, unqueued);
     if (stop == NULL) {

@@ -17,13 +17,15 @@ typedef struct weir__stop {
     weir_status status;    /* written before done, under registry.lock; so the report */
     weir_stop_report report;
     weir_ns deadline;
-    uint32_t references;      /* under registry.lock */
+    uint32_t references;      /* under registry.lock, like all that follows */
+    uint32_t waiters;         /* threads that sleep until it is answered, or are about to */
     struct weir__stop *above; /* the parent's stop, which sums ours up */
     weir_processor processor;
-    struct weir__stop *keeper_next; /* of the keeper's list */
-    char name[96];                  /* of the processor, for the log */
-    uint32_t waiting;               /* events that waited when it closed; to be said */
-    bool expired;                   /* its time ran out; to be said */
+    struct weir__keeper *keeper; /* watches it, and has a reference; NULL: nobody does */
+    struct weir__stop *keeper_next, *keeper_previous; /* of the keeper's list */
+    char name[96];    /* of the processor, for the log; empty: it has none */
+    uint32_t waiting; /* events that waited when it closed; to be said */
+    bool expired;     /* its time ran out; to be said */
 } weir__stop;
 
 /* registry.lock held. Fixes the answer of a stop that has not been answered yet, and wakes. */
@@ -38,7 +40,10 @@ void weir__stop_expire(weir_engine *engine, weir__stop *stop, weir_status status
  * one that began it or let it expire. */
 void weir__stop_say(weir_engine *engine, weir__stop *stop);
 
-/* registry.lock held. Adds what became of one processor's events. */
+/* registry.lock held. Adds what became of one processor's events; nothing is dropped by it after
+ * that. */
+void weir__stop_count(weir_stop_report *report, const weir__processor *processor, uint64_t left);
+/* The same to the report of a stop, unless it is answered. */
 void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t left);
 
 /* registry.lock held. Closes a processor that is ending and has no children; true: the caller must
