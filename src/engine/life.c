@@ -207,6 +207,48 @@ void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_st
     (void)weir__context_trail_swap(outer);
 }
 
+static bool ends_quietly(const weir__processor_cold *cold)
+{
+    return cold == NULL || (cold->destroy == NULL && cold->first_child == NULL &&
+                            cold->parent == NULL && cold->dedicated == NULL && cold->stop == NULL);
+}
+
+/* The close and the ready edge in one step: whoever finds it idle owns it from there on, and no
+ * event was accepted in between. */
+static bool close_if_idle(weir__mailbox *mailbox)
+{
+    uint64_t word = weir__load(&mailbox->word, relaxed);
+    do {
+        if ((word & WEIR__MAILBOX_READY) != 0) {
+            return false; /* it has events, or a hook is due, or it is closed already */
+        }
+        /* [A] pairs with [F]: what the last turn wrote, its counts and the state included. */
+    } while (!weir__cas(&mailbox->word, &word, word | WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY,
+                        seq_cst, relaxed));
+    return true;
+}
+
+bool weir__life_end_idle(weir__context *context, weir__processor *processor,
+                         weir_stop_report *report)
+{
+    weir_engine *engine = context->engine;
+    if (!ends_quietly(weir__processor_cold_of(processor)) || !close_if_idle(&processor->mailbox)) {
+        return false;
+    }
+    if (processor->overflow == WEIR_OVERFLOW_BLOCK) {
+        weir__room_wake_threads(engine, processor->index);
+    }
+    weir__stop_count(report, processor, 0);
+    weir__room_gone(context, processor); /* no mark: no slot is reused while we have the lock */
+    (void)unregister(engine, processor); /* it has no parent */
+    weir__life_free_state(engine, processor);
+    weir__registry_retire(engine, processor);
+    if (engine->registry.needing == 0) {
+        weir__engine_progress_if_stopping(engine);
+    }
+    return true;
+}
+
 void weir__life_end(weir__context *context, weir__processor *processor)
 {
     weir_engine *engine = context->engine;

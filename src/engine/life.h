@@ -21,6 +21,12 @@ bool weir__life_waits_for_children(weir__context *context, weir__processor *proc
  * child. The processor must not be touched afterwards. */
 void weir__life_end(weir__context *context, weir__processor *processor);
 
+/* registry.lock held, threads serve the engine. Ends a processor right here if it stands idle and
+ * nothing has to be run or told at its end: no destroy hook, no family, no thread of its own. True:
+ * it is gone, and what became of its events is added to *report. False: nothing has happened. */
+bool weir__life_end_idle(weir__context *context, weir__processor *processor,
+                         weir_stop_report *report);
+
 /* Calls the destroy hook, which there is. Owner, or nobody else is left. */
 void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_status reason);
 

@@ -336,6 +336,17 @@ static bool is_served(const weir_engine *engine)
     return phase != WEIR__CREATED && phase < WEIR__ABANDONED;
 }
 
+/* registry.lock held. Most processors stand idle when they are stopped, and have nothing to run at
+ * their end: no record, no turn and nobody else is needed. True: it is gone, *report says what
+ * became of its events. */
+static bool end_at_once(weir_engine *engine, weir__context *context, weir_processor handle,
+                        weir_stop_report *report)
+{
+    weir__processor *processor = weir__registry_find(&engine->registry, handle);
+    return processor != NULL && context != NULL && is_served(engine) &&
+           weir__life_end_idle(context, processor, report);
+}
+
 /* registry.lock held. *out is referenced for the caller; *unqueued is to be ended by it. */
 static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns timeout,
                          weir__stop **out, weir__processor **unqueued)
@@ -369,6 +380,7 @@ static weir_status begin(weir_engine *engine, weir_processor handle, weir_ns tim
 weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, weir_ns timeout,
                                 weir_stop_report *report)
 {
+    weir_stop_report ended = WEIR_STOP_REPORT_INIT;
     weir__stop *stop = NULL;
     if (!weir__engine_usable(engine)) {
         return WEIR_E_INVALID;
@@ -377,14 +389,21 @@ weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, w
         return WEIR_E_BLOCKING;
     }
     weir__processor *unqueued = NULL;
+    weir_status status = WEIR_OK;
+    weir__context *context = weir__context_find(engine);
     weir__mutex_lock(&engine->registry.lock);
-    weir_status status = begin(engine, processor, timeout, &stop, &unqueued);
+    if (!end_at_once(engine, context, processor, &ended)) {
+        status = begin(engine, processor, timeout, &stop, &unqueued);
+    }
     if (stop != NULL) {
         stop->waiters++;
     }
     weir__mutex_unlock(&engine->registry.lock);
     end_unqueued(engine, unqueued);
     if (stop == NULL) {
+        if (status == WEIR_OK && report != NULL) {
+            weir__struct_fill(report, &ended, sizeof(ended));
+        }
         return status;
     }
     if (status == WEIR_OK) { /* the one that began it */
@@ -415,15 +434,20 @@ weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, w
 weir_status weir_processor_stop_async(weir_engine *engine, weir_processor processor,
                                       weir_ns timeout)
 {
+    weir_stop_report ended = WEIR_STOP_REPORT_INIT;
     weir__stop *stop = NULL;
     if (!weir__engine_usable(engine)) {
         return WEIR_E_INVALID;
     }
     weir__processor *unqueued = NULL;
+    weir_status status = WEIR_OK;
+    weir__context *context = weir__context_find(engine);
     weir__mutex_lock(&engine->registry.lock);
-    weir_status status = weir__keeper_need(engine);
-    if (status == WEIR_OK) {
-        status = begin(engine, processor, timeout, &stop, &unqueued);
+    if (!end_at_once(engine, context, processor, &ended)) {
+        status = weir__keeper_need(engine);
+        if (status == WEIR_OK) {
+            status = begin(engine, processor, timeout, &stop, &unqueued);
+        }
     }
     if (stop != NULL && status == WEIR_OK) {
         weir__keeper_watch(engine, stop);

@@ -106,7 +106,13 @@ static void a_thread_that_is_refused_while_the_engine_runs_is_not_there(void **s
     (void)test_engine_end(engine);
 }
 
-/* The asynchronous forms have a thread of their own. */
+static void come_to_an_end(void *state, weir_status reason)
+{
+    (void)state;
+    (void)reason;
+}
+
+/* The asynchronous forms have a thread of their own, for what cannot be ended at once. */
 static void an_asynchronous_stop_without_a_thread_has_not_begun(void **state)
 {
     (void)state;
@@ -114,9 +120,11 @@ static void an_asynchronous_stop_without_a_thread_has_not_begun(void **state)
     weir_engine *engine = test_engine_create(NULL);
     test_recorder_init(&recorder, false);
     const weir_processor a = test_processor_add(
-        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &recorder));
+        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &recorder,
+                               .destroy = come_to_an_end));
     const weir_processor b = test_processor_add(
-        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &recorder));
+        engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &recorder,
+                               .destroy = come_to_an_end));
     test_engine_start(engine);
     if (!forbid_threads()) {
         weir_engine_destroy(engine);
