@@ -125,6 +125,7 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
+    engine->registry.colds--;
 }
 
 void weir__life_leave_family(weir__processor_cold *cold)

@@ -181,7 +181,7 @@ static weir_status prepare(weir_engine *engine, entry *e, weir_error *error)
     if (status != WEIR_OK) {
         return status;
     }
-    if (!weir__namemap_prepare(&engine->registry.names, 1)) {
+    if (e->options.name != NULL && !weir__namemap_prepare(&engine->registry.names, 1)) {
         return weir__error_memory(error, "weir_processor_add");
     }
     e->processor = weir__registry_take(engine, &status);
@@ -340,7 +340,7 @@ weir_processor weir_processor_add(weir_engine *engine, const weir_processor_opti
                                   weir_error *error)
 {
     weir_processor out = { 0 };
-    entry one;
+    entry one; /* its options are filled by the check */
     if (weir__error_is_set(error)) {
         return out;
     }
@@ -348,7 +348,10 @@ weir_processor weir_processor_add(weir_engine *engine, const weir_processor_opti
         weir__error_at(error, WEIR_E_INVALID, "weir_processor_add.engine", "is no usable engine");
         return out;
     }
-    memset(&one, 0, sizeof(one));
+    one.dispatcher = NULL;
+    one.processor = NULL;
+    one.parent = NULL;
+    one.thread = NULL;
     if (weir__options_processor(options, &one.options, error) == WEIR_OK) {
         (void)register_all(engine, &one, 1, &out, error);
     }

@@ -33,7 +33,8 @@ weir_status weir__registry_open(weir_engine *engine)
 void weir__registry_close(weir_engine *engine)
 {
     weir__registry *registry = &engine->registry;
-    for (uint32_t i = 0; i < registry->used; i++) {
+    /* A walk through all the memory, for those few that own some. */
+    for (uint32_t i = 0; i < registry->used && registry->colds > 0; i++) {
         weir__life_free(engine, weir__registry_slot(registry, i));
     }
     for (uint32_t i = 0; i * WEIR__CHUNK_SLOTS < registry->used; i++) {

@@ -36,6 +36,7 @@ typedef struct weir__registry {
     uint32_t maximum; /* processors at once */
     weir__atomic_u32 count;
     uint32_t needing;   /* of them: those with needs_final */
+    uint32_t colds;     /* slots with a cold part, those in limbo included */
     uint64_t done_gone; /* weir__processor_done of those that are gone */
     weir__processor *free;
     weir__processor *limbo;

@@ -23,6 +23,7 @@ weir__processor_cold *weir__processor_cold_make(weir_engine *engine, weir__proce
     if (cold == NULL) {
         cold = weir__allocate(&engine->allocator, sizeof(*cold));
         if (cold != NULL) {
+            engine->registry.colds++;
             /* [K1]. */
             weir__store(&processor->cold, cold, release);
         }
