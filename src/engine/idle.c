@@ -62,9 +62,12 @@ static weir_ns spin_span(const weir__idle *idle)
 static weir__idle_step backoff_step(weir__idle *idle, weir_ns (*now)(void))
 {
     if (idle->began == 0) {
+        const weir_ns span = spin_span(idle);
         idle->began = now();
-        idle->spin_until = idle->began + spin_span(idle);
-        idle->yields = 0;
+        idle->spin_until = idle->began + span;
+        /* A yield is the end of a spin. Where none is worth it, it would only cost: the scheduler
+         * takes it for a sign that the thread is in no hurry, also when it is woken later. */
+        idle->yields = span > 0 ? 0 : YIELDS_MAX;
     }
     if (idle->spin_until != 0) {
         if (now() < idle->spin_until) {

@@ -3,7 +3,7 @@
  *
  * A strategy is asked once per empty round and answers with the next step; it knows nothing of
  * dispatchers. The spin of `backoff` adapts: it keeps a running mean of how long work takes to
- * arrive, spins up to twice that if that is within its bound, and not at all if it is not.
+ * arrive, spins up to twice that if that is within its bound, and rests at once if it is not.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
