@@ -23,9 +23,9 @@ typedef struct weir__keeper {
     bool stops_engine;
     weir_ns stop_timeout;
     weir__os_thread stopper;
-    weir__stop *first, *last; /* unanswered ones, the next deadline first */
-    weir__stop *to_say;       /* answered ones that there is something to say about */
-    weir_ns sleeps_until;     /* 0: it is about to look */
+    weir__stop *first, *last;         /* unanswered ones, the next deadline first */
+    weir__stop *to_say, *to_say_last; /* answered ones that there may be something to say about */
+    weir_ns sleeps_until;             /* 0: it is about to look */
 } weir__keeper;
 
 static void nudge(weir__keeper *keeper)
@@ -58,6 +58,13 @@ static void take_out(weir__keeper *keeper, weir__stop *stop)
     stop->keeper = NULL;
 }
 
+static void will_say(weir__keeper *keeper, weir__stop *stop)
+{
+    stop->keeper_next = NULL;
+    *(keeper->to_say != NULL ? &keeper->to_say_last->keeper_next : &keeper->to_say) = stop;
+    keeper->to_say_last = stop;
+}
+
 static bool is_worth_a_word(const weir__keeper *keeper, const weir__stop *stop)
 {
     weir__log *log = &keeper->engine->log;
@@ -75,27 +82,28 @@ static void conclude(weir__keeper *keeper, weir__stop *stop)
     }
     /* A log hook must not run under the lock: the keeper says it. */
     const bool first = keeper->to_say == NULL;
-    stop->keeper_next = keeper->to_say;
-    keeper->to_say = stop;
+    will_say(keeper, stop);
     if (first) {
         nudge(keeper);
     }
 }
 
-/* registry.lock held. Expires what is due; returns the next deadline. */
+/* registry.lock held. Expires what is due; returns until when to sleep. That may be the deadline of
+ * a stop that was answered meanwhile: one look too many, some day, is nothing against a wake-up for
+ * every stop that comes when the list happens to be empty. */
 static weir_ns look_at_stops(weir__keeper *keeper, weir__stop **said)
 {
-    const weir_ns now = keeper->first != NULL ? weir__clock_now() : 0;
+    const weir_ns now = weir__clock_now();
     while (keeper->first != NULL && keeper->first->deadline <= now) {
         weir__stop *stop = keeper->first;
         take_out(keeper, stop);
         weir__stop_expire(keeper->engine, stop, WEIR_TIMEOUT);
-        stop->keeper_next = keeper->to_say;
-        keeper->to_say = stop;
+        will_say(keeper, stop);
     }
     *said = keeper->to_say;
     keeper->to_say = NULL;
-    return keeper->first != NULL ? keeper->first->deadline : WEIR_FOREVER;
+    const weir_ns due = keeper->first != NULL ? keeper->first->deadline : WEIR_FOREVER;
+    return keeper->sleeps_until > now && keeper->sleeps_until < due ? keeper->sleeps_until : due;
 }
 
 /* Not with the lock held. */
@@ -167,6 +175,7 @@ void weir__keeper_watch(weir_engine *engine, weir__stop *stop)
     }
     insert(keeper, stop);
     if (stop->deadline < keeper->sleeps_until) {
+        keeper->sleeps_until = stop->deadline;
         nudge(keeper);
     }
 }

@@ -118,8 +118,8 @@ bool weir__stop_close(weir_engine *engine, weir__processor *processor)
         cold->end_waits = false;
         return true; /* closed before, and put aside until now */
     }
-    if (cold->stop != NULL) {
-        const uint64_t word = weir__load(&processor->mailbox.word, acquire);
+    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
+    if (cold->stop != NULL && (word & WEIR__MAILBOX_CLOSED) == 0) { /* else it was noted */
         cold->stop->waiting = weir__mailbox_count(word);
     }
     return weir__room_close(engine, processor);
@@ -444,7 +444,9 @@ weir_status weir_processor_stop_async(weir_engine *engine, weir_processor proces
     weir_status status = WEIR_OK;
     weir__context *context = weir__context_find(engine);
     weir__mutex_lock(&engine->registry.lock);
-    if (!end_at_once(engine, context, processor, &ended)) {
+    if (weir__registry_find(&engine->registry, processor) == NULL) {
+        status = WEIR_UNKNOWN; /* no reason to start the keeper */
+    } else if (!end_at_once(engine, context, processor, &ended)) {
         status = weir__keeper_need(engine);
         if (status == WEIR_OK) {
             status = begin(engine, processor, timeout, &stop, &unqueued);
