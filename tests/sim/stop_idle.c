@@ -42,6 +42,24 @@ SCENARIO(stop_idle_against_post,
     stage_close();
 }
 
+static void post_one(void *to)
+{
+    stage_post(to);
+}
+
+SCENARIO(stop_idle_against_the_first_post, "the first event comes as an idle one is stopped")
+{
+    stage_open(NULL);
+    stage_threads(1);
+    first = stage_actor(NULL, NULL);
+    stage_start();
+    const int poster = weir_sim_thread_start(post_one, first);
+    stage_stop_actor(first, WEIR_FOREVER);
+    weir_sim_thread_join(poster);
+    stage_stop(WEIR_FOREVER);
+    stage_close();
+}
+
 SCENARIO(stop_idle_twice, "two stops of one that may stand idle, an asynchronous one of another")
 {
     set_up(1);
