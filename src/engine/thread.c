@@ -411,7 +411,7 @@ weir_status weir__thread_await(weir__thread *thread, weir_error *error)
 void weir__thread_wake(weir__thread *thread)
 {
     weir__store(&thread->wake, 1, seq_cst);
-    if (thread->options.external) {
+    if (thread->doorbell >= 0) {
         weir__doorbell_ring(thread->doorbell);
     } else {
         weir__word_wake(&thread->wake, 1);

@@ -51,6 +51,7 @@ typedef struct weir__thread {
     /* The waker's side. */
     _Alignas(64) weir__atomic_u32 wake; /* a wait word: 0 asleep or about to be, 1 get up */
     weir__atomic_u32 leave;             /* its dedicated processor is gone */
+    int doorbell;                       /* external ones: rung instead; -1: it has none */
 
     /* Its own. */
     _Alignas(64) weir_engine *engine;
@@ -96,7 +97,6 @@ typedef struct weir__thread {
     /* External ones. */
     weir__atomic_u32 turning; /* somebody is inside run_once */
     weir__atomic_u32 parked;  /* its bits are set: a waker rings */
-    int doorbell;
 } weir__thread;
 
 typedef enum weir__thread_state {
