@@ -319,7 +319,10 @@ void weir__stop_say(weir_engine *engine, weir__stop *stop)
 /* Ends what nobody else will, children first. Not with the lock held. */
 static void end_unqueued(weir_engine *engine, weir__processor *first)
 {
-    weir__context *context = first != NULL ? weir__context_find(engine) : NULL;
+    if (first == NULL) {
+        return;
+    }
+    weir__context *context = weir__context_find(engine);
     weir__context_handler_begin(); /* hooks run */
     while (first != NULL && context != NULL) {
         weir__processor *next = first->ready_next;
