@@ -54,21 +54,15 @@ SCENARIO(kept_handed_over, "an external thread returns by its limit; another has
     stage_close();
 }
 
-/* Sleeps without an end as long as the doorbell must ring for what is left; then it only has to be
- * there for the stop. */
+/* As an event loop does: asks the bell before every turn, without an end as long as it must ring for
+ * what is left; then it only has to be there for the stop. */
 static void turn_it(void *unused)
 {
     (void)unused;
     const int bell = weir_thread_fd(stage.engine, outer);
-    while (stage_cues() < 1) {
-        if (weir_thread_run_once(stage.engine, outer, 1) <= 0) {
-            weir_sim_poll(bell, WEIR_FOREVER);
-        }
-    }
     while (stage_cues() < 2) {
-        if (weir_thread_run_once(stage.engine, outer, 1) <= 0) {
-            weir_sim_poll(bell, WEIR_MS);
-        }
+        weir_sim_poll(bell, stage_cues() == 0 ? WEIR_FOREVER : WEIR_MS);
+        (void)weir_thread_run_once(stage.engine, outer, 1);
     }
 }
 
