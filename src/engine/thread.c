@@ -430,7 +430,7 @@ weir__thread *weir__thread_of(weir_engine *engine, weir_thread handle)
 
 /* ---- the public face ---- */
 
-/* One that came while the engine runs. If it shares a dispatcher from now on, there is a monitor. */
+/* One that came while the engine runs. If it shares a dispatcher from now on, a monitor runs. */
 static weir_status begin_to_serve(weir__thread *thread, weir_error *error)
 {
     weir_engine *engine = thread->engine;
