@@ -157,7 +157,7 @@ end:
 /* Inside a step, with one to spare. The pool has tests of its own. */
 inline get_envelope(e)
 {
-    /*@ engine/context.c weir__envelope_get "weir__pool_get(&context->engine->envelopes" */
+    /*@ engine/engine.h weir__envelope_get "weir__pool_get(&context->engine->envelopes" */
     e = 1;
     do
     :: pooled[e] -> break
@@ -172,7 +172,7 @@ inline get_envelope(e)
 /* Inside a step. */
 inline put_envelope(e)
 {
-    /*@ engine/context.c weir__envelope_put "weir__pool_put(&context->engine->envelopes" */
+    /*@ engine/engine.h weir__envelope_put "weir__pool_put(&context->engine->envelopes" */
     assert(e != 0 && !pooled[e]);
     pooled[e] = 1;
     spare++;
@@ -336,9 +336,9 @@ proctype poster(byte me)
 #endif
     bit edge;
 
-    /*@ engine/post.c offer "weir__mailbox_claim(&processor->mailbox, &one)"
+    /*@ engine/post.c offer_to "weir__mailbox_claim(&processor->mailbox, &one)"
      *  "weir__mailbox_publish(&processor->mailbox, parcel->envelope"
-     *  "weir__dispatcher_push(processor->dispatcher, processor)" */
+     *  "weir__ready(by->context, processor)" */
     do
     :: n < EVENTS ->
 #ifdef EVICT
@@ -384,7 +384,7 @@ inline next_event()
      *  "*spent = stub" */
     /*@ engine/turn.c next_event "weir__envelope_put(turn->context, spent)" */
 #ifdef EVICT
-    /*@ engine/turn.c next_event "weir__mailbox_pop(mailbox, &at->copy, &spent)" */
+    /*@ engine/turn.c next_event_slowly "weir__mailbox_pop(mailbox, &at->copy, &spent)" */
     /*@ queue/mailbox.c weir__mailbox_pop "if (!weir__trylock_take(&mailbox->head_lock))"
      *  "const weir__pop result = pop(mailbox, out, spent)" */
     if
@@ -548,7 +548,7 @@ end:
     od;
 
     /*@ engine/turn.c run_events "return WEIR__TURN_GAP" "return WEIR__TURN_MORE" */
-    /*@ engine/duty.c run_turns "weir__dispatcher_push_quiet(dispatcher, processor)" */
+    /*@ engine/duty.c put_back "weir__dispatcher_push_quiet(serving->dispatcher, processor)" */
 hand_back:
 #ifndef EVICT
     keep();

@@ -141,7 +141,7 @@ static bool is_shared(weir_engine *engine)
     return false;
 }
 
-static weir_status start(weir_engine *engine, weir_error *error)
+weir_status weir__monitor_start(weir_engine *engine, weir_error *error)
 {
     if (engine->monitor != NULL) {
         return WEIR_OK;
@@ -162,17 +162,7 @@ static weir_status start(weir_engine *engine, weir_error *error)
 
 weir_status weir__monitor_need(weir_engine *engine, weir_error *error)
 {
-    return is_shared(engine) ? start(engine, error) : WEIR_OK;
-}
-
-weir_status weir__monitor_need_with(const weir__thread *thread, weir_error *error)
-{
-    for (uint32_t i = 0; i < thread->serving_count; i++) {
-        if (weir__load(&thread->servings[i].dispatcher->threads, relaxed) > 0) {
-            return start(thread->engine, error);
-        }
-    }
-    return WEIR_OK;
+    return is_shared(engine) ? weir__monitor_start(engine, error) : WEIR_OK;
 }
 
 void weir__monitor_close(weir_engine *engine)

@@ -19,10 +19,9 @@
 /* Values of engine->monitoring, a wait word. Where there is no monitor, it is never asleep. */
 enum { WEIR__MONITOR_AWAKE, WEIR__MONITOR_ASLEEP, WEIR__MONITOR_QUIT };
 
-/* registry.lock held. Makes sure that it runs, if a dispatcher is shared; or will be, when this
- * thread serves, too. */
+/* registry.lock held. Makes sure that it runs, if a dispatcher is shared; and in any case. */
 weir_status weir__monitor_need(weir_engine *engine, weir_error *error);
-weir_status weir__monitor_need_with(const weir__thread *thread, weir_error *error);
+weir_status weir__monitor_start(weir_engine *engine, weir_error *error);
 /* Ends it, if it runs. Not with the lock held. */
 void weir__monitor_close(weir_engine *engine);
 

@@ -199,7 +199,8 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
 {
     weir__parcel parcel;
     full_target full = { .overflow = WEIR_OVERFLOW_FAIL };
-    weir_status status = weir__parcel_check(event);
+    /* First: a child after fork() must not even look for memory. */
+    weir_status status = weir__post_is_open(by) ? weir__parcel_check(event) : WEIR_STOPPING;
     if (weir__likely(status == WEIR_OK)) {
         status = weir__parcel_pack(by, event, &parcel);
     }
