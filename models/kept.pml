@@ -25,7 +25,6 @@
 #ifndef EVENTS
 #define EVENTS 1
 #endif
-
 #if THREADS > 2
 #define EACH(step) step(0); step(1); step(2)
 #define SOME(condition) (condition(0) || condition(1) || condition(2))
@@ -384,7 +383,6 @@ proctype thread(byte me)
 {
     byte p, chain;
     bit in, kept, first;
-
     /*@ engine/duty.c weir__duty_round
      *  "if (thread->kept_in_a_row < KEPT_IN_A_ROW_MAX)"
      *  "processor = weir__kept_next(&serving->kept)" */
