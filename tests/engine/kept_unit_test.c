@@ -31,6 +31,8 @@ static desk *desk_open(void)
     d.dispatcher.engine = &d.engine;
     for (uint32_t i = 0; i < THREADS; i++) {
         d.servings[i].dispatcher = &d.dispatcher;
+        d.servings[i].thread = &d.threads[i];
+        weir__store(&d.threads[i].share_at, WEIR__SHARE_AT_LEAST, relaxed);
         d.servings[i].next = weir__load(&d.dispatcher.servings, relaxed);
         weir__store(&d.dispatcher.servings, &d.servings[i], relaxed);
         d.threads[i].servings = &d.servings[i];
@@ -150,6 +152,19 @@ static void a_thief_leaves_its_victim_the_one_that_it_runs_next(void **state)
     has(d, list, 1, 1);
 }
 
+static void a_thief_leaves_alone_what_is_not_worth_its_while(void **state)
+{
+    (void)state;
+    desk *d = desk_open();
+    weir__kept *list = keep(d, 5);
+    weir__store(&d->threads[0].share_at, 6, relaxed);
+    assert_null(weir__share_steal(&d->servings[1]));
+    has(d, list, 0, 5);
+    list = keep(d, 6);
+    assert_ptr_equal(&d->processors[0], weir__share_steal(&d->servings[1]));
+    has(d, list, 3, 3);
+}
+
 static void a_thief_runs_the_oldest_and_keeps_the_rest(void **state)
 {
     (void)state;
@@ -232,6 +247,7 @@ int main(void)
         cmocka_unit_test(an_owner_that_is_raided_puts_it_elsewhere),
         cmocka_unit_test(a_raider_that_meets_the_owner_takes_nothing),
         cmocka_unit_test(a_thief_leaves_its_victim_the_one_that_it_runs_next),
+        cmocka_unit_test(a_thief_leaves_alone_what_is_not_worth_its_while),
         cmocka_unit_test(a_thief_runs_the_oldest_and_keeps_the_rest),
         cmocka_unit_test(a_thief_goes_to_the_richest_and_never_to_itself),
         cmocka_unit_test(nothing_is_stolen_on_a_fair_dispatcher),
