@@ -60,7 +60,7 @@ inline change_mark()
 {
     /*@ sync/barrier.h weir__barrier_light "weir__compiler_fence()" */
     /*@ engine/context.h weir__context_enter
-     *  "weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, relaxed)"
+     *  "weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release)"
      *  "weir__barrier_light()" */
     /*@ engine/context.h weir__context_leave
      *  "weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release)" */

@@ -77,7 +77,9 @@ typedef struct weir__attachment {
 
 static inline void weir__context_enter(weir__context *context)
 {
-    weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, relaxed);
+    /* [R1] too: a context may have been another thread's a moment ago, and who reads this has not
+     * read how that one left. */
+    weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release);
     /* Pairs with the heavy barrier of a grace period, of a freeze and of a stop. */
     weir__barrier_light();
 }
