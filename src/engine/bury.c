@@ -14,17 +14,21 @@
 static void empty(weir__context *context, weir__processor *processor)
 {
     weir__mailbox *mailbox = &processor->mailbox;
-    weir__cursor cursor = weir__mailbox_cursor(mailbox);
-    weir__envelope *spent;
+    const uint64_t word = weir__load(&mailbox->word, relaxed);
+    weir__cursor cursor = weir__mailbox_cursor(word, 0);
     weir__envelope *event;
-    /* The envelopes themselves go with their pools. */
-    while ((event = weir__mailbox_take(mailbox, &cursor, &spent)) != NULL) {
-        if ((event->flags & WEIR__ENVELOPE_BLOCK) != 0) {
+    for (uint32_t left = weir__mailbox_count(word); left > 0; left--) {
+        event = weir__mailbox_take(mailbox, &cursor, word);
+        if (event == NULL) {
+            break; /* its poster never came back */
+        }
+        if ((weir__load(&event->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0) {
             weir__block_release(context, event->payload.shared.block);
         }
+        (void)weir__mailbox_let_go(mailbox, &cursor, word, &context->stock);
     }
-    weir__store(&mailbox->head, 0, relaxed);
-    weir__store(&mailbox->tail, NULL, relaxed);
+    /* What is left of its memory goes with the pools. */
+    weir__store(&mailbox->root, 0, relaxed);
     weir__store(&processor->rooms, WEIR__ROOMS_CLOSED, relaxed);
 }
 
@@ -62,8 +66,8 @@ static void take_off(weir_engine *engine, weir__processor *processor)
             cold->stop = NULL;
         }
     }
-    if (processor->needs_final) {
-        processor->needs_final = false;
+    if (cold != NULL && cold->needs_final) {
+        cold->needs_final = false;
         engine->registry.needing--;
     }
     weir__life_free_state(engine, processor);
