@@ -94,26 +94,20 @@ WEIR__SELDOM weir__envelope *weir__mailbox_make_place(weir__root *root, uint32_t
     return &page->envelopes[weir__mailbox_offset(page_class, ticket)];
 }
 
-/* All tickets before this one are done: the page and the index that end with the one before go. */
-static void drop_before(weir__mailbox *mailbox, weir__root *root, uint32_t ticket,
-                        weir__stock *stock)
+/* All tickets of the page into which this one falls are done: it goes, if it was there. Its index
+ * stays with the root: in a mailbox nearly as large as the ring posters may already have entered
+ * pages of the next round into it. */
+static void drop_page(weir__mailbox *mailbox, weir__root *root, uint32_t ticket, weir__stock *stock)
 {
     const uint32_t page_class = mailbox->page_class;
-    const uint32_t number = TICKET(ticket - 1) >> weir__page_bits(page_class);
+    const uint32_t number = ticket >> weir__page_bits(page_class);
     const uint32_t entry = (number >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
     const uint32_t below = number % (1u << WEIR__INDEX_BITS);
     weir__index *index = weir__load(&root->indexes[entry], acquire);
-    if (index == NULL) {
-        return; /* all of them lay beside */
-    }
-    weir__page *page = weir__load(&index->pages[below], acquire);
-    if (page != NULL) {
+    weir__page *page = index != NULL ? weir__load(&index->pages[below], acquire) : NULL;
+    if (page != NULL) { /* else all of them lay beside */
         weir__store(&index->pages[below], NULL, relaxed);
         STOCK_PUT(pages[page_class], page);
-    }
-    if (below == (1u << WEIR__INDEX_BITS) - 1) {
-        weir__store(&root->indexes[entry], NULL, relaxed);
-        STOCK_PUT(indexes, index);
     }
 }
 
@@ -123,27 +117,21 @@ WEIR__SELDOM void weir__mailbox_leave_page(weir__mailbox *mailbox, weir__cursor 
     weir__root *root = weir__mailbox_root(mailbox, parity);
     cursor->page = NULL;
     if (root != NULL) {
-        drop_before(mailbox, root, cursor->ticket, stock);
+        drop_page(mailbox, root, TICKET(cursor->ticket - 1), stock);
     }
 }
 
-/* Nothing is outstanding, and nobody else can reach the root: the page that was begun, its index
+/* Nothing is outstanding, and nobody else can reach the root: the page that was begun, the indexes
  * and the root itself. */
 static void drop_root(weir__mailbox *mailbox, weir__root *root, uint32_t ticket, weir__stock *stock)
 {
-    const uint32_t page_class = mailbox->page_class;
-    const uint32_t number = ticket >> weir__page_bits(page_class);
-    const uint32_t entry = (number >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
-    weir__index *index = weir__load(&root->indexes[entry], acquire);
-    if (index != NULL) {
-        const uint32_t below = number % (1u << WEIR__INDEX_BITS);
-        weir__page *page = weir__load(&index->pages[below], acquire);
-        if (page != NULL) {
-            weir__store(&index->pages[below], NULL, relaxed);
-            STOCK_PUT(pages[page_class], page);
+    drop_page(mailbox, root, ticket, stock);
+    for (uint32_t i = 0; i < 1u << WEIR__ROOT_BITS; i++) {
+        weir__index *index = weir__load(&root->indexes[i], acquire);
+        if (index != NULL) {
+            weir__store(&root->indexes[i], NULL, relaxed);
+            STOCK_PUT(indexes, index);
         }
-        weir__store(&root->indexes[entry], NULL, relaxed);
-        STOCK_PUT(indexes, index);
     }
     STOCK_PUT(roots, root);
 }
