@@ -174,7 +174,7 @@ static inline void box_fill_beside(box *b, uint64_t before, uint64_t number)
 static inline weir__claim box_post(box *b, uint64_t number)
 {
     uint32_t one = 1;
-    uint64_t before;
+    uint64_t before = 0;
     const weir__claim claim = box_claim(b, &one, &before);
     if (claim <= WEIR__CLAIM_FIRST) {
         box_fill(b, claim, before, 0, number);
@@ -184,7 +184,7 @@ static inline weir__claim box_post(box *b, uint64_t number)
 
 static inline weir__claim box_post_beside(box *b, uint64_t number)
 {
-    uint64_t before;
+    uint64_t before = 0;
     const weir__claim claim = weir__mailbox_claim_beside(&b->mailbox, &before);
     if (claim <= WEIR__CLAIM_FIRST) {
         box_fill_beside(b, before, number);
