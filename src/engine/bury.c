@@ -11,7 +11,7 @@
 #include "engine/stop.h"
 
 /* Events, and room events that were never sent. */
-static void empty(weir__context *context, weir__processor *processor)
+static void empty(weir__context *context, weir__stock *stock, weir__processor *processor)
 {
     weir__mailbox *mailbox = &processor->mailbox;
     const uint64_t word = weir__load(&mailbox->word, relaxed);
@@ -25,18 +25,19 @@ static void empty(weir__context *context, weir__processor *processor)
         if ((weir__load(&event->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0) {
             weir__block_release(context, event->payload.shared.block);
         }
-        (void)weir__mailbox_let_go(mailbox, &cursor, word, &context->stock);
+        (void)weir__mailbox_let_go(mailbox, &cursor, word, stock);
     }
     /* What is left of its memory goes with the pools. */
     weir__store(&mailbox->root, 0, relaxed);
     weir__store(&processor->rooms, WEIR__ROOMS_CLOSED, relaxed);
 }
 
-static void bury(weir_engine *engine, weir__context *context, weir__processor *processor)
+static void bury(weir_engine *engine, weir__context *context, weir__stock *stock,
+                 weir__processor *processor)
 {
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     const uint32_t control = weir__load(&processor->control, acquire);
-    empty(context, processor);
+    empty(context, stock, processor);
     if (cold == NULL) {
         return;
     }
@@ -76,7 +77,8 @@ static void take_off(weir_engine *engine, weir__processor *processor)
 
 void weir__bury_all(weir_engine *engine)
 {
-    weir__context *context = weir__context_find(engine);
+    weir__context *context = weir__context_find(engine); /* NULL: there is no memory for one */
+    weir__stock stock = { .stores = &engine->stores };
     weir__context_handler_begin(); /* hooks run */
     for (uint32_t i = 0; i < engine->registry.used; i++) {
         weir__processor *processor = weir__registry_slot(&engine->registry, i);
@@ -84,7 +86,7 @@ void weir__bury_all(weir_engine *engine)
         while (processor != NULL && weir__processor_is_live(processor) && is_leaf(processor)) {
             const weir__processor_cold *cold = weir__processor_cold_of(processor);
             weir__processor *parent = cold != NULL ? cold->parent : NULL;
-            bury(engine, context, processor);
+            bury(engine, context, &stock, processor);
             weir__mutex_lock(&engine->registry.lock);
             take_off(engine, processor);
             weir__mutex_unlock(&engine->registry.lock);
@@ -92,4 +94,5 @@ void weir__bury_all(weir_engine *engine)
         }
     }
     weir__context_handler_end();
+    weir__stock_flush(&stock);
 }
