@@ -290,6 +290,30 @@ static void what_lies_beside_is_not_evicted_and_keeps_its_order(void **state)
     }
 }
 
+/* Under the lock nobody looks at them again and again. */
+static void thousands_that_lie_beside_do_not_make_evictions_slow(void **state)
+{
+    (void)state;
+    enum { BESIDE = 30000, EVICTIONS = 300 };
+    box b;
+    box_open(&b, BESIDE + 1, true);
+    for (uint64_t i = 0; i < BESIDE; i++) {
+        assert_true(box_post_beside(&b, i) <= WEIR__CLAIM_FIRST);
+    }
+    assert_int_equal(WEIR__CLAIM_OK, box_post(&b, BESIDE));
+    const weir_ns begin = weir__clock_now();
+    for (uint64_t i = 0; i < EVICTIONS; i++) {
+        assert_int_equal(BESIDE + i, evict_for(&b, BESIDE + i + 1));
+    }
+    /* Some milliseconds each if it grew with the square: minutes. */
+    assert_true(weir__clock_now() - begin < (TEST_SANITIZED ? 40 : 10) * WEIR_S);
+    for (uint64_t i = 0; i < BESIDE; i++) {
+        assert_int_equal(i, pop_number(&b));
+    }
+    assert_int_equal(BESIDE + EVICTIONS, pop_number(&b));
+    drain_and_close(&b);
+}
+
 static void settling_evictions_leaves_the_lock_free(void **state)
 {
     (void)state;
@@ -419,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_mailbox_full_of_promises_or_gaps_has_nothing_to_evict),
         cmocka_unit_test(a_gap_behind_what_lies_beside_is_not_jumped),
         cmocka_unit_test(what_lies_beside_is_not_evicted_and_keeps_its_order),
+        cmocka_unit_test(thousands_that_lie_beside_do_not_make_evictions_slow),
         cmocka_unit_test(settling_evictions_leaves_the_lock_free),
         cmocka_unit_test(a_random_walk_agrees_with_the_model),
     };
