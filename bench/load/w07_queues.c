@@ -3,8 +3,8 @@
  * it.
  *
  * This is the one load that looks inside the library: claim, fill on one side, take, let go and
- * credit on the other. The owner never lets go of the mailbox, so nobody is ever woken, and only the
- * very first event lies alone.
+ * credit on the other. The owner never lets go of the mailbox, so nobody is ever woken, and only
+ * the very first event lies alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

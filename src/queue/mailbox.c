@@ -346,8 +346,8 @@ weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__trylock *lock, weir__s
     return envelope != NULL ? WEIR__POP_EVENT : WEIR__POP_NONE;
 }
 
-/* How many of the oldest `count` lie beside, one after the other. They are listed in this order
- * but for a few, so the next one in the list is asked first: thousands of signals may wait there. */
+/* How many of the oldest `count` lie beside, one after the other. They are listed in this order but
+ * for a few, so the next one in the list is asked first: thousands of signals may wait. */
 static uint32_t count_beside(weir__mailbox *mailbox, uint32_t head, uint32_t count)
 {
     weir__lone *last = NULL;

@@ -5,9 +5,9 @@
  *     ticket   | ... | entry of the root 2 | entry of the index 7 | envelope of the page 5 ... 11 |
  *
  * Whoever holds a ticket that is not handled yet can be sure of the page that it falls into: a page
- * is let go only after all its tickets are done, the tables when nothing is outstanding. So one that
- * lacks the next level is filled by whoever comes first (one exchange from nothing), and nothing
- * here is ever reached through a stale pointer.
+ * is let go only after all its tickets are done, the tables when nothing is outstanding. So one
+ * that lacks the next level is filled by whoever comes first (one exchange from nothing), and
+ * nothing here is ever reached through a stale pointer.
  *
  * Pages, indexes and roots are empty when they are free: no entry set, no envelope filled.
  *

@@ -455,8 +455,8 @@ static void *destroy_as_a_guest(void *argument)
     return NULL;
 }
 
-/* It was never started, so what was posted is thrown away; the thread that does so has nothing to do
- * with the engine, and gets nothing from it. */
+/* It was never started, so what was posted is thrown away; the thread that does so has nothing to
+ * do with the engine, and gets nothing from it. */
 static void a_thread_for_which_there_is_no_memory_destroys_an_engine_full_of_events(void **state)
 {
     (void)state;

@@ -258,7 +258,7 @@ static void what_lies_beside_is_not_evicted_and_keeps_its_order(void **state)
     (void)state;
     enum { SPAN = 9 };
     for (uint32_t start = 0; start < 6; start++) { /* pages have four places */
-        for (uint32_t way = 0; way < 1u << SPAN; way++) {
+        for (uint32_t way = 0; way < 1u << SPAN; way += TEST_SANITIZED ? 5 : 1) {
             box b;
             box_open(&b, SPAN, true);
             for (uint32_t i = 0; i < start; i++) {

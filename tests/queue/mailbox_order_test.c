@@ -49,13 +49,14 @@ static void finish(uint64_t posted, uint64_t *taken)
 /* ---- round the ring ---- */
 
 static const uint32_t limits[] = { 1, 2, 15, 16, 17, 100, 10000, 12288, 16320, 16321, 1000000 };
+enum { LIMITS = sizeof(limits) / sizeof(limits[0]) - (TEST_SANITIZED ? 1 : 0) /* too slow */ };
 
 /* Always as full as can be, from each of several starts, until ring and tickets have gone round:
  * the oldest and the newest lie in the same index. */
 static void a_mailbox_that_is_always_full_keeps_its_order_round_the_ring(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+    for (size_t i = 0; i < LIMITS; i++) {
         const uint32_t limit = limits[i];
         const uint32_t ring =
             4u << (WEIR__INDEX_BITS + weir__page_bits(weir__page_class_for(limit)));
@@ -80,7 +81,7 @@ static void a_mailbox_that_is_always_full_keeps_its_order_round_the_ring(void **
 static void what_is_held_stays_whole_while_its_place_is_used_again(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]) - 1; i++) {
+    for (size_t i = 0; i < LIMITS; i++) {
         uint64_t posted = 0, taken = 0;
         box_open(&b, limits[i], false);
         post_run(&posted, 1);
@@ -104,8 +105,8 @@ static void what_is_held_stays_whole_while_its_place_is_used_again(void **state)
 static void tickets_go_round_in_one_epoch_without_losing_order(void **state)
 {
     (void)state;
-    static const uint32_t some[] = { 3, 17, 1000 };
-    for (size_t i = 0; i < 3; i++) {
+    static const uint32_t some[] = { 17, 3, 1000 };
+    for (size_t i = 0; i < (TEST_SANITIZED ? 1 : 3); i++) {
         uint64_t posted = 0, taken = 0;
         box_open(&b, some[i], false);
         post_run(&posted, 1);
@@ -123,8 +124,8 @@ static void tickets_go_round_in_one_epoch_without_losing_order(void **state)
 static void tickets_go_round_in_many_short_epochs_without_losing_order(void **state)
 {
     (void)state;
-    static const uint32_t some[] = { 3, 17, 1000 };
-    for (size_t i = 0; i < 3; i++) {
+    static const uint32_t some[] = { 17, 3, 1000 };
+    for (size_t i = 0; i < (TEST_SANITIZED ? 1 : 3); i++) {
         uint64_t posted = 0, taken = 0;
         box_open(&b, some[i], false);
         while (posted < WEIR__MAILBOX_FIELD + 10000) {

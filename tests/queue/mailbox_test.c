@@ -1,8 +1,8 @@
 /*
- * queue/mailbox_test.c - the mailbox on one thread, against a model: the number of the next event to
- * come, which are there, three counts and two flags. mailbox_order_test.c goes round tickets, pages
- * and epochs, mailbox_race_test.c has the threads, mailbox_evict_test.c the mailboxes that drop
- * their oldest event.
+ * queue/mailbox_test.c - the mailbox on one thread, against a model: the number of the next event
+ * to come, which are there, three counts and two flags. mailbox_order_test.c goes round tickets,
+ * pages and epochs, mailbox_race_test.c has the threads, mailbox_evict_test.c the mailboxes that
+ * drop their oldest event.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -25,7 +25,7 @@ static void a_fresh_mailbox_is_idle_and_owns_no_memory(void **state)
     box_close(&b);
 }
 
-/* What is done with it is done, but it is not idle: closed, or between two epochs of another life. */
+/* The slot of a processor is used again, in whatever epoch the one before ended. */
 static void opening_a_used_mailbox_makes_it_fresh(void **state)
 {
     (void)state;
@@ -397,7 +397,7 @@ static void walk_take(walk *w)
     w->done++;
 }
 
-/* All that were taken, that which is held, too: it is handled only after its place is given back. */
+/* All that were taken, the one that is held, too: its place is given back before it is handled. */
 static void walk_credit(walk *w)
 {
     w->count -= w->b.uncredited;
