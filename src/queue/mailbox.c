@@ -97,9 +97,8 @@ WEIR__SELDOM weir__envelope *weir__mailbox_make_place(weir__root *root, uint32_t
 /* All tickets of the page into which this one falls are done: it goes, if it was there. Its index
  * stays with the root: in a mailbox nearly as large as the ring posters may already have entered
  * pages of the next round into it. */
-static void drop_page(weir__mailbox *mailbox, weir__root *root, uint32_t ticket, weir__stock *stock)
+static void drop_page(weir__root *root, uint32_t page_class, uint32_t ticket, weir__stock *stock)
 {
-    const uint32_t page_class = mailbox->page_class;
     const uint32_t number = ticket >> weir__page_bits(page_class);
     const uint32_t entry = (number >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
     const uint32_t below = number % (1u << WEIR__INDEX_BITS);
@@ -117,15 +116,15 @@ WEIR__SELDOM void weir__mailbox_leave_page(weir__mailbox *mailbox, weir__cursor 
     weir__root *root = weir__mailbox_root(mailbox, parity);
     cursor->page = NULL;
     if (root != NULL) {
-        drop_page(mailbox, root, TICKET(cursor->ticket - 1), stock);
+        drop_page(root, mailbox->page_class, TICKET(cursor->ticket - 1), stock);
     }
 }
 
 /* Nothing is outstanding, and nobody else can reach the root: the page that was begun, the indexes
  * and the root itself. */
-static void drop_root(weir__mailbox *mailbox, weir__root *root, uint32_t ticket, weir__stock *stock)
+static void drop_root(weir__root *root, uint32_t page_class, uint32_t ticket, weir__stock *stock)
 {
-    drop_page(mailbox, root, ticket, stock);
+    drop_page(root, page_class, ticket, stock);
     for (uint32_t i = 0; i < 1u << WEIR__ROOT_BITS; i++) {
         weir__index *index = weir__load(&root->indexes[i], acquire);
         if (index != NULL) {
@@ -250,13 +249,14 @@ bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredit
         return false;
     }
     weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word));
+    const uint32_t page_class = mailbox->page_class; /* afterwards it may be another processor's */
     /* [F] pairs with [A]: all that this turn wrote, for the thread of the next. seq_cst for the sake
      * of want_room, like credit. */
     if (!weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)) {
         return false;
     }
     if (root != NULL) {
-        drop_root(mailbox, root, ticket, stock);
+        drop_root(root, page_class, ticket, stock);
     }
     return true;
 }
@@ -266,7 +266,7 @@ void weir__mailbox_retire(weir__mailbox *mailbox, uint64_t word, weir__stock *st
     weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word));
     if (root != NULL) {
         weir__store(&mailbox->root, 0, relaxed);
-        drop_root(mailbox, root, weir__mailbox_ticket(word), stock);
+        drop_root(root, mailbox->page_class, weir__mailbox_ticket(word), stock);
     }
 }
 

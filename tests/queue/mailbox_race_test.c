@@ -484,12 +484,61 @@ static void an_evicting_mailbox_loses_only_what_it_counts(void **state)
     }
 }
 
+/* ---- a slot that is used again ---- */
+
+typedef struct reuse {
+    box b;
+    uint32_t rounds;
+    weir__atomic_u32 opened; /* so often */
+} reuse;
+
+/* As a registration does as soon as the last owner has let go. */
+static void open_again(void *argument)
+{
+    static const uint32_t limits[] = { 16, 10000 }; /* pages of other sizes */
+    reuse *r = argument;
+    for (uint32_t round = 0; round < r->rounds; round++) {
+        while ((weir__load(&r->b.mailbox.word, acquire) & WEIR__MAILBOX_EPOCH) == 0) {
+            /* ends: the owner goes idle */
+        }
+        weir__mailbox_open(&r->b.mailbox, limits[round % 2], 64, false);
+        weir__store(&r->opened, round + 1, release);
+    }
+}
+
+static void an_idle_mailbox_may_be_opened_anew_while_its_last_owner_still_tidies_up(void **state)
+{
+    (void)state;
+    static reuse r;
+    static crew c;
+    memset(&r, 0, sizeof(r));
+    box_open(&r.b, 100, false);
+    r.rounds = test_load(300000);
+    crew_start(&c, open_again, &r, 0, 1);
+    for (uint32_t round = 0; round < r.rounds; round++) {
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_true(box_post(&r.b, i) <= WEIR__CLAIM_FIRST);
+        }
+        box_own(&r.b);
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_int_equal(i, box_take(&r.b));
+        }
+        assert_true(box_idle(&r.b));
+        while (weir__load(&r.opened, acquire) != round + 1) { /* ends: it is idle */
+            weir__pause();
+        }
+    }
+    crew_join(&c);
+    box_close(&r.b); /* each page in its own pool, each table empty */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_event_comes_once_and_in_its_posters_order),
         cmocka_unit_test(a_close_in_the_middle_loses_nothing_that_was_accepted),
         cmocka_unit_test(an_evicting_mailbox_loses_only_what_it_counts),
+        cmocka_unit_test(an_idle_mailbox_may_be_opened_anew_while_its_last_owner_still_tidies_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
