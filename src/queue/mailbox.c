@@ -18,7 +18,9 @@ void weir__mailbox_open(weir__mailbox *mailbox, uint32_t limit, uint32_t batch, 
     every = every == 0 ? 1 : every;
     mailbox->limit = limit;
     mailbox->credit_every = (uint16_t)(evicting ? 0 : every);
-    mailbox->page_class = (uint8_t)weir__page_class_for(limit);
+    const uint32_t page_class = weir__page_class_for(limit);
+    WEIR_ASSERT(page_class < WEIR__PAGE_CLASSES); /* the simulator has none for the largest */
+    mailbox->page_class = (uint8_t)page_class;
     mailbox->first_taken = 0;
     mailbox->beside_taken = NULL;
     weir__store(&mailbox->beside, NULL, relaxed);
