@@ -41,8 +41,7 @@ typedef struct poster {
 typedef struct owner {
     weir__cursor cursor;
     weir__stock stock;
-    uint64_t word;      /* of the mailbox, as last seen */
-    uint32_t available; /* by that word, and not taken yet */
+    uint64_t word; /* of the mailbox, since the first event: it says which epoch it is */
     uint32_t uncredited;
     uint64_t next[POSTERS_MAX];
     uint64_t disorder;
@@ -98,16 +97,13 @@ static bool post(scene *s, weir__stock *stock, mail m)
 static bool take(scene *s, owner *o)
 {
     weir__mailbox *mailbox = &s->mailbox;
-    if (o->available == 0) {
+    if (o->word == 0) {
         o->word = weir__load(&mailbox->word, acquire);
-        o->available = weir__mailbox_count(o->word) - o->uncredited;
     }
-    const weir__envelope *e =
-        o->available > 0 ? weir__mailbox_take(mailbox, &o->cursor, o->word) : NULL;
+    const weir__envelope *e = weir__mailbox_take(mailbox, &o->cursor, o->word);
     if (e == NULL) {
         return false;
     }
-    o->available--;
     mail m;
     memcpy(&m, e->payload.bytes, sizeof(m));
     o->disorder += m.number != o->next[m.sender]++;
