@@ -1,9 +1,10 @@
 /*
- * load/w07_queues.c - W7: the mailbox alone, with its pool of envelopes and without the engine
- * around it.
+ * load/w07_queues.c - W7: the mailbox alone, with its pools of pages and without the engine around
+ * it.
  *
- * This is the one load that looks inside the library: claim, fill, publish on one side, take and
- * credit on the other. The owner never lets go of the mailbox, so nobody is ever woken.
+ * This is the one load that looks inside the library: claim, fill on one side, take, let go and
+ * credit on the other. The owner never lets go of the mailbox, so nobody is ever woken, and only
+ * the very first event lies alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,7 +17,7 @@
 #include "queue/mailbox.h"
 #include "suite/rows.h"
 
-enum { LIMIT = 10000, BATCH = 64, MAGAZINE = 64, POSTERS_MAX = 4, SPINS_MAX = 64 };
+enum { LIMIT = 10000, BATCH = 64, POSTERS_MAX = 4, SPINS_MAX = 64 };
 #define EVENTS 10000000u
 
 typedef struct mail {
@@ -25,7 +26,7 @@ typedef struct mail {
 
 typedef struct scene {
     _Alignas(64) weir__mailbox mailbox;
-    _Alignas(64) weir__pool pool;
+    _Alignas(64) weir__stores stores;
     uint64_t each; /* from each poster */
     pthread_barrier_t start;
 } scene;
@@ -39,7 +40,8 @@ typedef struct poster {
 
 typedef struct owner {
     weir__cursor cursor;
-    weir__pool_cache cache;
+    weir__stock stock;
+    uint64_t word; /* of the mailbox, since the first event: it says which epoch it is */
     uint32_t uncredited;
     uint64_t next[POSTERS_MAX];
     uint64_t disorder;
@@ -54,38 +56,63 @@ static void give_way(uint32_t *spins)
     }
 }
 
-/* False: there is no memory. */
-static bool post(scene *s, weir__pool_cache *cache, mail m)
+static void write_mail(weir__envelope *e, const mail *m)
 {
+    e->type = NULL;
+    e->size = sizeof(*m);
+    e->sender = m->sender;
+    e->flow = 0;
+    memcpy(e->payload.bytes, m, sizeof(*m));
+}
+
+/* False: there is no memory. */
+static bool post(scene *s, weir__stock *stock, mail m)
+{
+    weir__mailbox *mailbox = &s->mailbox;
     uint32_t one = 1, spins = 0;
-    weir__envelope *e = (weir__envelope *)(void *)weir__pool_get(&s->pool, cache);
-    if (e == NULL) {
+    uint64_t before = 0;
+    weir__claim claim;
+    if (!weir__stock_suffices(stock, mailbox->page_class) &&
+        !weir__stock_fill(stock, mailbox->page_class, 1)) {
         return false;
     }
-    while (weir__mailbox_claim(&s->mailbox, &one) == WEIR__CLAIM_FULL) {
+    while ((claim = weir__mailbox_claim(mailbox, &one, &before)) == WEIR__CLAIM_FULL) {
         give_way(&spins);
     }
-    memcpy(e->payload.bytes, &m, sizeof(m));
-    weir__mailbox_publish(&s->mailbox, e, e);
+    if (claim == WEIR__CLAIM_FIRST) {
+        weir__lone *lone =
+            (weir__lone *)(void *)weir__pool_get(&stock->stores->lones, &stock->lones);
+        write_mail(&lone->envelope, &m);
+        weir__envelope_fill(&lone->envelope, 0);
+        weir__mailbox_put_first(mailbox, before, lone);
+        return true;
+    }
+    weir__envelope *e = weir__mailbox_place(mailbox, before, weir__mailbox_ticket(before), stock);
+    write_mail(e, &m);
+    weir__envelope_fill(e, 0);
     return true;
 }
 
 /* False: there is nothing at the moment. */
 static bool take(scene *s, owner *o)
 {
-    weir__envelope *spent;
-    const weir__envelope *e = weir__mailbox_take(&s->mailbox, &o->cursor, &spent);
+    weir__mailbox *mailbox = &s->mailbox;
+    if (o->word == 0) {
+        o->word = weir__load(&mailbox->word, acquire);
+    }
+    const weir__envelope *e = weir__mailbox_take(mailbox, &o->cursor, o->word);
     if (e == NULL) {
         return false;
     }
     mail m;
     memcpy(&m, e->payload.bytes, sizeof(m));
     o->disorder += m.number != o->next[m.sender]++;
-    if (spent != NULL) {
-        weir__pool_put(&s->pool, &o->cache, &spent->pooled);
+    weir__lone *lone = weir__mailbox_let_go(mailbox, &o->cursor, o->word, &o->stock);
+    if (lone != NULL) {
+        weir__pool_put(&s->stores.lones, &o->stock.lones, &lone->pooled);
     }
-    if (++o->uncredited == s->mailbox.credit_every) {
-        (void)weir__mailbox_credit(&s->mailbox, o->uncredited);
+    if (++o->uncredited == mailbox->credit_every) {
+        (void)weir__mailbox_credit(mailbox, o->uncredited);
         o->uncredited = 0;
     }
     return true;
@@ -94,12 +121,12 @@ static bool take(scene *s, owner *o)
 static void *post_all(void *argument)
 {
     poster *self = argument;
-    weir__pool_cache cache = { 0 };
+    weir__stock stock = { .stores = &self->s->stores };
     (void)pthread_barrier_wait(&self->s->start);
     for (uint64_t i = 0; i < self->s->each && !self->failed; i++) {
-        self->failed = !post(self->s, &cache, (mail){ self->number, i });
+        self->failed = !post(self->s, &stock, (mail){ self->number, i });
     }
-    weir__pool_flush(&self->s->pool, &cache);
+    weir__stock_flush(&stock);
     return NULL;
 }
 
@@ -108,7 +135,7 @@ static void open_scene(scene *s, uint64_t each)
     memset(s, 0, sizeof(*s));
     s->each = each;
     weir__mailbox_open(&s->mailbox, LIMIT, BATCH, false);
-    weir__pool_open(&s->pool, weir__allocator_default(), sizeof(weir__envelope), MAGAZINE);
+    weir__stores_open(&s->stores, weir__allocator_default());
 }
 
 static void close_scene(scene *s, const owner *o, uint32_t posters, bench_result *result)
@@ -120,17 +147,17 @@ static void close_scene(scene *s, const owner *o, uint32_t posters, bench_result
                         (unsigned long long)o->disorder);
         }
     }
-    weir__pool_close(&s->pool);
+    weir__stores_close(&s->stores);
 }
 
 static void run_alone(const bench_setup *setup, bench_result *result)
 {
     scene s;
-    owner o = { .disorder = 0 };
+    owner o = { .stock = { .stores = &s.stores } };
     open_scene(&s, bench_scaled(setup, EVENTS, 1000));
     const int64_t begin = bench_now();
     for (uint64_t i = 0; i < s.each && result->wrong[0] == '\0'; i++) {
-        if (!post(&s, &o.cache, (mail){ 0, i }) || !take(&s, &o)) {
+        if (!post(&s, &o.stock, (mail){ 0, i }) || !take(&s, &o)) {
             bench_wrong(result, "what was posted is not there, or no memory");
         }
     }
@@ -141,7 +168,7 @@ static void run_alone(const bench_setup *setup, bench_result *result)
 static void run_posters(const bench_setup *setup, bench_result *result, uint32_t count)
 {
     scene s;
-    owner o = { .disorder = 0 };
+    owner o = { .stock = { .stores = &s.stores } };
     poster posters[POSTERS_MAX];
     open_scene(&s, bench_scaled(setup, EVENTS, 1000) / count);
     (void)pthread_barrier_init(&s.start, NULL, count + 1);

@@ -24,30 +24,17 @@ typedef struct run {
     bool stuck; /* a run before it was refused: so is what follows for the same target */
 } run;
 
-/* Inside the mark: fills the first `count` parcels and hangs them in as one chain. */
-static void publish(const run *r, weir__processor *processor, uint32_t count, bool first)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        weir__parcel_fill(r->by, &r->parcels[i]);
-        if (i > 0) {
-            weir__store(&r->parcels[i - 1].envelope->pooled.next, &r->parcels[i].envelope->pooled,
-                        relaxed);
-        }
-    }
-    weir__mailbox_publish(&processor->mailbox, r->parcels[0].envelope,
-                          r->parcels[count - 1].envelope);
-    if (first) {
-        weir__ready(r->by->context, processor);
-    }
-}
-
-/* Returns how many were accepted; *refused says why not the rest, *policy what to do with them. */
-static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *policy)
+/* Returns how many were accepted; *refused says why not the rest, *policy what to do with them.
+ * *lacks: none was, because something is missing for a mailbox of this class. */
+static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *policy, bool *lacks,
+                          uint32_t *page_class)
 {
     weir__context *context = r->by->context;
     uint32_t got = r->count;
+    uint64_t before;
     *refused = WEIR_OK;
     *policy = WEIR_OVERFLOW_FAIL;
+    *lacks = false;
     weir__context_enter(context);
     const bool open = weir__post_is_open(r->by);
     weir__processor *processor =
@@ -55,11 +42,18 @@ static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *pol
     if (processor == NULL) {
         got = 0;
         *refused = open ? WEIR_UNKNOWN : WEIR_STOPPING;
+    } else if (!weir__stock_suffices_for(&context->stock, processor->mailbox.page_class, got)) {
+        got = 0;
+        *lacks = true;
+        *page_class = processor->mailbox.page_class;
     } else {
-        *policy = (weir_overflow)processor->overflow;
-        const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &got);
-        if (claim == WEIR__CLAIM_OK || claim == WEIR__CLAIM_FIRST) {
-            publish(r, processor, got, claim == WEIR__CLAIM_FIRST);
+        *policy = weir__processor_overflow(processor);
+        const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &got, &before);
+        if (claim <= WEIR__CLAIM_FIRST) {
+            weir__parcel_deliver(r->by, &processor->mailbox, claim, before, r->parcels, got);
+            if (claim == WEIR__CLAIM_FIRST) {
+                weir__ready(context, processor);
+            }
             *refused = WEIR_FULL;
         } else {
             got = 0;
@@ -70,11 +64,27 @@ static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *pol
     return got;
 }
 
+static uint32_t offer_run_with_stock(const run *r, weir_status *refused, weir_overflow *policy)
+{
+    for (;;) {
+        bool lacks;
+        uint32_t page_class;
+        const uint32_t got = offer_run(r, refused, policy, &lacks, &page_class);
+        if (!lacks) {
+            return got;
+        }
+        if (!weir__stock_fill(&r->by->context->stock, page_class, r->count)) {
+            *refused = WEIR_E_NOMEM;
+            return 0;
+        }
+    }
+}
+
 static uint32_t send_run(run *r)
 {
     weir_status refused = WEIR_FULL;
     weir_overflow policy = WEIR_OVERFLOW_FAIL;
-    uint32_t accepted = r->count > 0 && !r->stuck ? offer_run(r, &refused, &policy) : 0;
+    uint32_t accepted = r->count > 0 && !r->stuck ? offer_run_with_stock(r, &refused, &policy) : 0;
     for (uint32_t i = 0; i < accepted; i++) {
         r->statuses[i] = WEIR_OK;
     }

@@ -11,28 +11,33 @@
 #include "engine/stop.h"
 
 /* Events, and room events that were never sent. */
-static void empty(weir__context *context, weir__processor *processor)
+static void empty(weir__context *context, weir__stock *stock, weir__processor *processor)
 {
     weir__mailbox *mailbox = &processor->mailbox;
-    weir__cursor cursor = weir__mailbox_cursor(mailbox);
-    weir__envelope *spent;
+    const uint64_t word = weir__load(&mailbox->word, relaxed);
+    weir__cursor cursor = weir__mailbox_cursor(word, 0);
     weir__envelope *event;
-    /* The envelopes themselves go with their pools. */
-    while ((event = weir__mailbox_take(mailbox, &cursor, &spent)) != NULL) {
-        if ((event->flags & WEIR__ENVELOPE_BLOCK) != 0) {
+    for (uint32_t left = weir__mailbox_count(word); left > 0; left--) {
+        event = weir__mailbox_take(mailbox, &cursor, word);
+        if (event == NULL) {
+            break; /* its poster never came back */
+        }
+        if ((weir__load(&event->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0) {
             weir__block_release(context, event->payload.shared.block);
         }
+        (void)weir__mailbox_let_go(mailbox, &cursor, word, stock);
     }
-    weir__store(&mailbox->head, 0, relaxed);
-    weir__store(&mailbox->tail, NULL, relaxed);
+    /* What is left of its memory goes with the pools. */
+    weir__store(&mailbox->root, 0, relaxed);
     weir__store(&processor->rooms, WEIR__ROOMS_CLOSED, relaxed);
 }
 
-static void bury(weir_engine *engine, weir__context *context, weir__processor *processor)
+static void bury(weir_engine *engine, weir__context *context, weir__stock *stock,
+                 weir__processor *processor)
 {
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     const uint32_t control = weir__load(&processor->control, acquire);
-    empty(context, processor);
+    empty(context, stock, processor);
     if (cold == NULL) {
         return;
     }
@@ -62,8 +67,8 @@ static void take_off(weir_engine *engine, weir__processor *processor)
             cold->stop = NULL;
         }
     }
-    if (processor->needs_final) {
-        processor->needs_final = false;
+    if (cold != NULL && cold->needs_final) {
+        cold->needs_final = false;
         engine->registry.needing--;
     }
     weir__life_free_state(engine, processor);
@@ -72,7 +77,8 @@ static void take_off(weir_engine *engine, weir__processor *processor)
 
 void weir__bury_all(weir_engine *engine)
 {
-    weir__context *context = weir__context_find(engine);
+    weir__context *context = weir__context_find(engine); /* NULL: there is no memory for one */
+    weir__stock stock = { .stores = &engine->stores };
     weir__context_handler_begin(); /* hooks run */
     for (uint32_t i = 0; i < engine->registry.used; i++) {
         weir__processor *processor = weir__registry_slot(&engine->registry, i);
@@ -80,7 +86,7 @@ void weir__bury_all(weir_engine *engine)
         while (processor != NULL && weir__processor_is_live(processor) && is_leaf(processor)) {
             const weir__processor_cold *cold = weir__processor_cold_of(processor);
             weir__processor *parent = cold != NULL ? cold->parent : NULL;
-            bury(engine, context, processor);
+            bury(engine, context, &stock, processor);
             weir__mutex_lock(&engine->registry.lock);
             take_off(engine, processor);
             weir__mutex_unlock(&engine->registry.lock);
@@ -88,4 +94,5 @@ void weir__bury_all(weir_engine *engine)
         }
     }
     weir__context_handler_end();
+    weir__stock_flush(&stock);
 }

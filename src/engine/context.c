@@ -62,8 +62,7 @@ static bool is_alive(const weir_engine *engine, uint64_t serial)
 static void flush_caches(weir__context *context)
 {
     weir_engine *engine = context->engine;
-    weir__pool_flush(&engine->envelopes, &context->envelopes);
-    weir__pool_flush(&engine->envelopes_wide, &context->envelopes_wide);
+    weir__stock_flush(&context->stock);
     for (uint32_t i = 0; i < WEIR__BLOCK_CLASSES; i++) {
         weir__pool_flush(&engine->blocks[i], &context->blocks[i]);
     }
@@ -172,6 +171,7 @@ static weir__context *borrow_context(weir_engine *engine)
         return NULL;
     }
     context->engine = engine;
+    context->stock.stores = &engine->stores;
     weir__store(&context->in_use, 1, relaxed);
     weir__contexts_enlist(engine, context);
     return context;
@@ -292,12 +292,11 @@ struct weir__trail *weir__context_trail_swap(struct weir__trail *trail)
     return outer;
 }
 
-void weir__envelope_put_special(weir__context *context, weir__envelope *envelope)
+void weir__lone_put(weir__context *context, weir__lone *lone)
 {
-    if ((envelope->flags & WEIR__ENVELOPE_SIGNAL) != 0) {
-        weir__signal_give_back(envelope);
+    if ((weir__load(&lone->envelope.state, relaxed) & WEIR__ENVELOPE_SIGNAL) != 0) {
+        weir__signal_give_back(lone);
     } else {
-        weir__pool_put(&context->engine->envelopes_wide, &context->envelopes_wide,
-                       &envelope->pooled);
+        weir__pool_put(&context->engine->stores.lones, &context->stock.lones, &lone->pooled);
     }
 }

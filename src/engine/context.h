@@ -15,7 +15,7 @@
 #ifndef WEIR_ENGINE_CONTEXT_H
 #define WEIR_ENGINE_CONTEXT_H
 
-#include "queue/envelope.h"
+#include "queue/page.h"
 #include "sync/barrier.h"
 
 #define WEIR__BLOCK_CLASSES 9
@@ -54,7 +54,7 @@ typedef struct weir__context {
     weir_engine *engine;
     struct weir__thread *thread; /* NULL: not one of the engine's */
     weir__tally tally;
-    weir__pool_cache envelopes, envelopes_wide;
+    weir__stock stock; /* of what mailboxes are made of */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
 
     /* Written by others, under the engine's locks. */

@@ -57,8 +57,7 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     c.block_bytes = weir__load(&engine->block_bytes, relaxed);
     c.block_bytes_high = weir__load(&engine->block_bytes_high, relaxed);
     c.block_refused = weir__load(&engine->block_refused, relaxed);
-    c.pool_bytes =
-        weir__cell_read(&engine->envelopes.bytes) + weir__cell_read(&engine->envelopes_wide.bytes);
+    c.pool_bytes = weir__stores_bytes(&engine->stores);
     return weir__struct_fill(out, &c, sizeof(c));
 }
 

@@ -62,8 +62,7 @@ weir_ns weir_time_now(const weir_engine *engine)
 static void free_memory(weir_engine *engine)
 {
     const weir_allocator allocator = engine->allocator;
-    weir__pool_close(&engine->envelopes);
-    weir__pool_close(&engine->envelopes_wide);
+    weir__stores_close(&engine->stores);
     weir__registry_close(engine);
     weir__release_text(&allocator, engine->name);
     weir__release(&allocator, engine, sizeof(*engine));
@@ -84,10 +83,7 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
     }
     engine->allocator = *allocator;
     engine->options = checked;
-    weir__pool_open(&engine->envelopes, &engine->allocator, sizeof(weir__envelope),
-                    ENVELOPE_MAGAZINE);
-    weir__pool_open(&engine->envelopes_wide, &engine->allocator, sizeof(weir__envelope_wide),
-                    ENVELOPE_MAGAZINE);
+    weir__stores_open(&engine->stores, &engine->allocator);
     weir__blocks_open(engine);
     const char *name = checked.name != NULL ? checked.name : "weir";
     if (!weir__copy_text(&engine->allocator, name, &engine->name)) {

@@ -45,8 +45,8 @@ struct weir_engine {
     weir__atomic_u32 monitoring; /* a wait word (engine/monitor.h) */
     weir__mutex count_lock;      /* taken for counting while attention is set */
     weir__registry registry;
-    weir__pool envelopes, envelopes_wide;
-    uint64_t serial; /* unique in the process; its lowest 8 bits are in every handle */
+    weir__stores stores; /* what mailboxes are made of */
+    uint64_t serial;     /* unique in the process; its lowest 8 bits are in every handle */
     weir_allocator allocator;
     weir_engine_options options; /* defaults filled in */
     char *name;
@@ -126,30 +126,8 @@ static inline uint32_t weir__dispatchers_count(weir_engine *engine)
     return weir__load(&engine->dispatcher_count, acquire); /* [V4] */
 }
 
-/* Envelopes, by way of the context's caches. NULL: no memory. */
-static inline weir__envelope *weir__envelope_get(weir__context *context)
-{
-    return (weir__envelope *)(void *)weir__pool_get(&context->engine->envelopes,
-                                                    &context->envelopes);
-}
-
-static inline weir__envelope *weir__envelope_get_wide(weir__context *context)
-{
-    return (weir__envelope *)(void *)weir__pool_get(&context->engine->envelopes_wide,
-                                                    &context->envelopes_wide);
-}
-
-/* Wide ones, and those of a signal. */
-void weir__envelope_put_special(weir__context *context, weir__envelope *envelope);
-
-static inline void weir__envelope_put(weir__context *context, weir__envelope *envelope)
-{
-    if (weir__likely((envelope->flags & (WEIR__ENVELOPE_WIDE | WEIR__ENVELOPE_SIGNAL)) == 0)) {
-        weir__pool_put(&context->engine->envelopes, &context->envelopes, &envelope->pooled);
-    } else {
-        weir__envelope_put_special(context, envelope);
-    }
-}
+/* Frees what an event lay in, if it lay alone: to the context's stock, or home. */
+void weir__lone_put(weir__context *context, weir__lone *lone);
 
 /* Sums over all contexts. What is done is everything that a post or a hook can end in: read before
  * what was begun, equality proves that nothing was in flight at a moment between. */

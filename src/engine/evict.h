@@ -6,7 +6,7 @@
 #ifndef WEIR_ENGINE_EVICT_H
 #define WEIR_ENGINE_EVICT_H
 
-#include "engine/engine.h"
+#include "engine/parcel.h"
 #include "engine/processor.h"
 
 /* What is to be released once the caller is outside its mark (a drop hook may run then). */
@@ -14,9 +14,10 @@ typedef struct weir__eviction {
     weir_block *block;
 } weir__eviction;
 
-/* Inside the mark. OK: `envelope` (filled) is in the mailbox, the oldest one is out and counted, or
- * room had appeared. CLOSED: refused. FULL: the oldest could not be got at; nothing was changed. */
-weir__claim weir__evict_and_publish(weir__context *context, weir__processor *processor,
-                                    weir__envelope *envelope, weir__eviction *evicted);
+/* Inside the mark; the stock suffices. OK: the parcel is in the mailbox, the oldest event is out and
+ * counted, or room had appeared. CLOSED: refused. FULL: the oldest could not be got at; nothing was
+ * changed. */
+weir__claim weir__evict_and_deliver(const weir__posting *by, weir__processor *processor,
+                                    const weir__parcel *parcel, weir__eviction *evicted);
 
 #endif /* WEIR_ENGINE_EVICT_H */

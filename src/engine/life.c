@@ -151,8 +151,8 @@ static weir__processor *unregister(weir_engine *engine, weir__processor *process
     weir__processor *parent = NULL;
     weir__dispatcher *dispatcher = processor->dispatcher;
     weir__store(&dispatcher->processors, weir__load(&dispatcher->processors, relaxed) - 1, relaxed);
-    if (processor->needs_final) {
-        processor->needs_final = false;
+    if (cold != NULL && cold->needs_final) {
+        cold->needs_final = false;
         engine->registry.needing--;
     }
     if (cold != NULL) {

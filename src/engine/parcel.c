@@ -5,13 +5,10 @@
  */
 #include "engine/parcel.h"
 
-weir_status weir__parcel_pack_special(const weir__posting *by, const weir_event *event,
-                                      weir__parcel *out)
+weir_status weir__parcel_pack_block(const weir__posting *by, const weir_event *event,
+                                    weir__parcel *out)
 {
-    out->block = NULL;
     out->data = event->data;
-    out->flow =
-        event->flow != 0 || (event->flags & WEIR_EVENT_NO_FLOW) != 0 ? event->flow : by->flow;
     if (event->block != NULL && weir__block_is_of(event->block, by->context->engine)) {
         weir__block_note_drop(event->block, event->type, event->data);
         out->block = weir_block_take(event->block);
@@ -23,15 +20,6 @@ weir_status weir__parcel_pack_special(const weir__posting *by, const weir_event 
             return status;
         }
         out->data = weir_block_data(out->block);
-    }
-    out->wide = out->flow != 0;
-    out->envelope =
-        out->wide ? weir__envelope_get_wide(by->context) : weir__envelope_get(by->context);
-    if (weir__unlikely(out->envelope == NULL)) {
-        if (out->block != NULL) {
-            weir__block_release(by->context, out->block);
-        }
-        return WEIR_E_NOMEM;
     }
     return WEIR_OK;
 }

@@ -1,6 +1,6 @@
 /*
- * engine/parcel.h - an event between the caller's hands and a mailbox: checked, packed (everything
- * that can fail for want of memory), then filled into its envelope or unpacked again.
+ * engine/parcel.h - an event between the caller's hands and a mailbox: checked, packed (what may
+ * have to be copied, and may fail for want of memory), then put into an envelope or unpacked again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,11 +16,9 @@
 /* A checked event, on its way into an envelope. */
 typedef struct weir__parcel {
     const weir_event *event;
-    weir__envelope *envelope;
     weir_block *block; /* a reference that goes along, or NULL */
     const void *data;  /* where the handler will find it, if in a block */
     uint64_t flow;
-    bool wide;
 } weir__parcel;
 
 static inline weir_status weir__parcel_check(const weir_event *event)
@@ -42,58 +40,75 @@ static inline weir_status weir__parcel_check(const weir_event *event)
     return weir__likely(type->drop == NULL) ? WEIR_OK : WEIR_E_TYPE;
 }
 
-/* The same for an event that has a block, or is too big for an envelope, or belongs to a flow. */
-weir_status weir__parcel_pack_special(const weir__posting *by, const weir_event *event,
-                                      weir__parcel *out);
+/* Of an event that has a block, or is too big for an envelope. */
+weir_status weir__parcel_pack_block(const weir__posting *by, const weir_event *event,
+                                    weir__parcel *out);
 
-/* Everything that can fail for want of memory. */
 static inline weir_status weir__parcel_pack(const weir__posting *by, const weir_event *event,
                                             weir__parcel *out)
 {
     out->event = event;
-    if (weir__unlikely(event->block != NULL || event->size > WEIR_EVENT_INLINE_MAX ||
-                       (event->flow | by->flow) != 0)) {
-        return weir__parcel_pack_special(by, event, out);
-    }
     out->block = NULL;
-    out->wide = false;
-    out->envelope = weir__envelope_get(by->context);
-    return weir__likely(out->envelope != NULL) ? WEIR_OK : WEIR_E_NOMEM;
+    out->flow = event->flow != 0 || weir__unlikely((event->flags & WEIR_EVENT_NO_FLOW) != 0)
+                    ? event->flow
+                    : by->flow;
+    return weir__unlikely(event->block != NULL || event->size > WEIR_EVENT_INLINE_MAX)
+               ? weir__parcel_pack_block(by, event, out)
+               : WEIR_OK;
 }
 
-static inline void weir__parcel_fill(const weir__posting *by, const weir__parcel *parcel)
+/* Writes everything but the state, which is returned. */
+static inline uint32_t weir__parcel_put(const weir__posting *by, const weir__parcel *parcel,
+                                        weir__envelope *envelope)
 {
-    weir__envelope *envelope = parcel->envelope;
     const weir_event *event = parcel->event;
-    WEIR_ASSERT(envelope != NULL);
-    weir__store(&envelope->pooled.link, by->sender, relaxed);
-    envelope->type = event->type;
+    const uint32_t flags = event->flags & 0xffffu;
     envelope->size = event->size;
-    envelope->flags = (event->flags & 0xffffu) | (parcel->wide ? WEIR__ENVELOPE_WIDE : 0u);
+    envelope->type = event->type;
+    envelope->sender = by->sender;
+    envelope->flow = parcel->flow;
     if (weir__unlikely(parcel->block != NULL)) {
-        envelope->flags |= WEIR__ENVELOPE_BLOCK;
         envelope->payload.shared.block = parcel->block;
         envelope->payload.shared.data = parcel->data;
-    } else if (event->size == 16) {
+        return flags | WEIR__ENVELOPE_BLOCK;
+    }
+    if (event->size == 16) {
         memcpy(envelope->payload.bytes, event->data, 16);
     } else if (event->size > 0) {
         memcpy(envelope->payload.bytes, event->data, event->size);
     }
-    if (weir__unlikely(parcel->wide)) {
-        weir__envelope_wide *wide = (weir__envelope_wide *)(void *)envelope;
-        wide->flow = parcel->flow;
-        wide->ask = 0;
-        wide->tag = 0;
-    }
+    return flags;
 }
 
 /* What never reached a mailbox is given back. */
 static inline void weir__parcel_unpack(const weir__posting *by, const weir__parcel *parcel)
 {
-    parcel->envelope->flags = parcel->wide ? WEIR__ENVELOPE_WIDE : 0;
-    weir__envelope_put(by->context, parcel->envelope);
     if (weir__unlikely(parcel->block != NULL)) {
         weir__block_release(by->context, parcel->block);
+    }
+}
+
+/* Inside the mark: puts parcels into places that were claimed by `before`; the first of an epoch
+ * lies alone. The stock suffices. */
+static inline void weir__parcel_deliver(const weir__posting *by, weir__mailbox *mailbox,
+                                        weir__claim claim, uint64_t before,
+                                        const weir__parcel *parcels, uint32_t count)
+{
+    weir__stock *stock = &by->context->stock;
+    uint32_t ticket = weir__mailbox_ticket(before);
+    uint32_t at = 0;
+    if (claim == WEIR__CLAIM_FIRST) {
+        weir__lone *lone =
+            (weir__lone *)(void *)weir__pool_get(&stock->stores->lones, &stock->lones);
+        const uint32_t state = weir__parcel_put(by, &parcels[0], &lone->envelope);
+        weir__init(&lone->envelope.state, state | WEIR__ENVELOPE_FILLED);
+        weir__mailbox_put_first(mailbox, before, lone);
+        at = 1;
+    }
+    for (; at < count; at++) {
+        weir__envelope *envelope = weir__mailbox_place(
+            mailbox, before, (ticket + at) & (uint32_t)WEIR__MAILBOX_FIELD, stock);
+        weir__envelope_fill(envelope, weir__parcel_put(by, &parcels[at], envelope));
     }
 }
 

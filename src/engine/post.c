@@ -1,10 +1,10 @@
 /*
  * engine/post.c - the way of one event: check, envelope, mark, find, claim, fill, publish, ready.
  *
- * The envelope is taken before the claim, so that an accepted event can no longer fail; it is
- * filled after the claim, because stores queued in front of the first locked instruction cost more
- * than behind it (a prototype lost a third of its speed to it). Payloads that are copied into a
- * block are copied before, outside the mark. No code of the application runs inside the mark.
+ * Whatever a post may need of memory its thread has before the claim, so that an accepted event can
+ * no longer fail; the envelope is filled after it, where it lies in the mailbox. Payloads that are
+ * copied into a block are copied before. No code of the application runs inside the mark: a thread
+ * that lacks something leaves it, gets it, and comes again.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -33,12 +33,14 @@ WEIR__SELDOM bool weir__post_is_open_late(const weir__posting *by)
              (phase == WEIR__ABANDONED && weir__load(&engine->frozen, relaxed) == 0)));
 }
 
-/* What offer learnt about a target that was full. */
-typedef struct full_target {
-    weir_overflow overflow;
+/* What offer learnt about a target that did not take the event. */
+typedef struct obstacle {
+    weir_overflow overflow; /* it was full: its policy ... */
     uint32_t index;
     weir_ns block_max;
-} full_target;
+    bool lacks; /* we have not what a mailbox of this class may need */
+    uint32_t page_class;
+} obstacle;
 
 /* Inside the mark. Accepted and dropped, unless the processor's numbers are closed by now. */
 static weir_status drop_newest(const weir__posting *by, weir__processor *processor)
@@ -59,16 +61,15 @@ static weir_status drop_newest(const weir__posting *by, weir__processor *process
 /* Inside the mark, the mailbox was full. */
 WEIR__SELDOM static weir_status overflow(const weir__posting *by, weir__processor *processor,
                                          const weir__parcel *parcel, weir__eviction *evicted,
-                                         full_target *full)
+                                         obstacle *full)
 {
-    full->overflow = (weir_overflow)processor->overflow;
-    full->index = processor->index;
+    full->overflow = weir__processor_overflow(processor);
+    full->index = weir__processor_index(processor);
     switch (full->overflow) {
     case WEIR_OVERFLOW_DROP_NEWEST:
         return drop_newest(by, processor);
     case WEIR_OVERFLOW_DROP_OLDEST:
-        weir__parcel_fill(by, parcel);
-        switch (weir__evict_and_publish(by->context, processor, parcel->envelope, evicted)) {
+        switch (weir__evict_and_deliver(by, processor, parcel, evicted)) {
         case WEIR__CLAIM_OK:
             return WEIR_OK;
         case WEIR__CLAIM_CLOSED:
@@ -91,16 +92,22 @@ WEIR__SELDOM static weir_status overflow(const weir__posting *by, weir__processo
 /* Inside the mark. */
 static inline weir_status offer_to(const weir__posting *by, weir__processor *processor,
                                    const weir__parcel *parcel, weir__eviction *evicted,
-                                   full_target *full)
+                                   obstacle *met)
 {
+    weir__mailbox *mailbox = &processor->mailbox;
     uint32_t one = 1;
-    const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &one);
+    uint64_t before;
+    if (weir__unlikely(!weir__stock_suffices(&by->context->stock, mailbox->page_class))) {
+        met->lacks = true;
+        met->page_class = mailbox->page_class;
+        return WEIR_E_NOMEM;
+    }
+    const weir__claim claim = weir__mailbox_claim(mailbox, &one, &before);
     if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
-        return claim == WEIR__CLAIM_FULL ? overflow(by, processor, parcel, evicted, full)
+        return claim == WEIR__CLAIM_FULL ? overflow(by, processor, parcel, evicted, met)
                                          : WEIR_STOPPING;
     }
-    weir__parcel_fill(by, parcel);
-    weir__mailbox_publish(&processor->mailbox, parcel->envelope, parcel->envelope);
+    weir__parcel_deliver(by, mailbox, claim, before, parcel, 1);
     if (claim == WEIR__CLAIM_FIRST) {
         weir__ready(by->context, processor);
     }
@@ -109,7 +116,7 @@ static inline weir_status offer_to(const weir__posting *by, weir__processor *pro
 
 /* One try. The parcel is consumed if the answer is OK. */
 static inline weir_status offer(const weir__posting *by, weir_processor to,
-                                const weir__parcel *parcel, full_target *full)
+                                const weir__parcel *parcel, obstacle *met)
 {
     weir__context *context = by->context;
     weir__eviction evicted = { .block = NULL };
@@ -117,7 +124,7 @@ static inline weir_status offer(const weir__posting *by, weir_processor to,
     weir__context_enter(context);
     if (weir__post_is_open(by)) {
         weir__processor *processor = weir__registry_find(&context->engine->registry, to);
-        status = weir__likely(processor != NULL) ? offer_to(by, processor, parcel, &evicted, full)
+        status = weir__likely(processor != NULL) ? offer_to(by, processor, parcel, &evicted, met)
                                                  : WEIR_UNKNOWN;
     }
     weir__context_leave(context);
@@ -127,9 +134,25 @@ static inline weir_status offer(const weir__posting *by, weir_processor to,
     return status;
 }
 
+/* The same; what the thread lacks it gets. */
+static inline weir_status offer_with_stock(const weir__posting *by, weir_processor to,
+                                           const weir__parcel *parcel, obstacle *met)
+{
+    for (;;) {
+        const weir_status status = offer(by, to, parcel, met);
+        if (weir__likely(!met->lacks)) {
+            return status;
+        }
+        met->lacks = false;
+        if (!weir__stock_fill(&by->context->stock, met->page_class, 1)) {
+            return WEIR_E_NOMEM;
+        }
+    }
+}
+
 /* The mailbox is full and its policy is to wait. */
 WEIR__SELDOM static weir_status wait_for_room(const weir__posting *by, weir_processor to,
-                                              const weir__parcel *parcel, full_target *full)
+                                              const weir__parcel *parcel, obstacle *full)
 {
     weir__room_wait *wait = weir__room_wait_of(by->context->engine, full->index);
     const weir_ns deadline = weir__deadline(full->block_max, WEIR_S);
@@ -140,7 +163,7 @@ WEIR__SELDOM static weir_status wait_for_room(const weir__posting *by, weir_proc
         /* The word before the condition: a wake-up between the two is not lost. */
         const uint32_t seen = weir__load(&wait->word, seq_cst);
         weir__fence(seq_cst);
-        status = offer(by, to, parcel, full);
+        status = offer_with_stock(by, to, parcel, full);
         if (status != WEIR_FULL || !weir__wait_until(&wait->word, seen, deadline)) {
             break;
         }
@@ -198,17 +221,17 @@ WEIR__SELDOM static weir_status refuse(const weir__posting *by, weir_status stat
 weir_status weir__post_counted(const weir__posting *by, weir_processor to, const weir_event *event)
 {
     weir__parcel parcel;
-    full_target full = { .overflow = WEIR_OVERFLOW_FAIL };
+    obstacle met = { .overflow = WEIR_OVERFLOW_FAIL, .lacks = false };
     /* First: a child after fork() must not even look for memory. */
     weir_status status = weir__post_is_open(by) ? weir__parcel_check(event) : WEIR_STOPPING;
     if (weir__likely(status == WEIR_OK)) {
         status = weir__parcel_pack(by, event, &parcel);
     }
     if (weir__likely(status == WEIR_OK)) {
-        status = offer(by, to, &parcel, &full);
-        if (weir__unlikely(status == WEIR_FULL && full.overflow == WEIR_OVERFLOW_BLOCK) &&
+        status = offer_with_stock(by, to, &parcel, &met);
+        if (weir__unlikely(status == WEIR_FULL && met.overflow == WEIR_OVERFLOW_BLOCK) &&
             !by->in_handler && !weir__context_in_handler()) {
-            status = wait_for_room(by, to, &parcel, &full);
+            status = wait_for_room(by, to, &parcel, &met);
         }
         if (weir__unlikely(status != WEIR_OK)) {
             weir__parcel_unpack(by, &parcel);

@@ -32,9 +32,7 @@ size_t weir__processor_text(const weir__processor *processor, char *out, size_t 
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     weir__processor *p = (weir__processor *)(uintptr_t)processor;
     if (cold == NULL || cold->name == NULL) {
-        const uint64_t generation = weir__load(&p->id, relaxed) >> 32;
-        return weir__handle_text((weir_processor){ generation << 32 | processor->index }, out,
-                                 size);
+        return weir__handle_text((weir_processor){ weir__load(&p->id, relaxed) }, out, size);
     }
     const int length = snprintf(out, size, "%s", cold->name);
     return length > 0 ? (size_t)length : 0;
@@ -61,7 +59,7 @@ static bool needs_cold(const weir_processor_options *o, weir_overflow overflow)
 }
 
 static weir_status fill_cold(weir_engine *engine, weir__processor *p,
-                             const weir_processor_options *o)
+                             const weir_processor_options *o, weir_overflow overflow)
 {
     weir__processor_cold *cold = weir__processor_cold_make(engine, p);
     if (cold == NULL || !weir__copy_text(&engine->allocator, o->name, &cold->name)) {
@@ -72,6 +70,7 @@ static weir_status fill_cold(weir_engine *engine, weir__processor *p,
     cold->argument = o->argument;
     cold->init = o->init;
     cold->destroy = o->destroy;
+    cold->overflow = overflow;
     cold->block_max = o->block_max != 0 ? o->block_max : engine->options.block_max;
     if (o->state_size > 0) {
         p->state = weir__allocate(&engine->allocator, o->state_size);
@@ -96,15 +95,13 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
     p->handler = o->handler != NULL ? o->handler : weir__turn_by_case;
     p->state = o->argument;
     p->batch_max = (uint16_t)batch;
-    p->overflow = (uint8_t)overflow;
-    p->needs_final = false;
     weir__store(&p->rooms, NULL, relaxed);
     weir__store(&p->cold, NULL, relaxed);
     weir__store(&p->handled, 0, relaxed);
     weir__store(&p->dead, 0, relaxed);
     weir__store(&p->control, o->init != NULL ? WEIR__CONTROL_INIT : 0u, relaxed);
     weir__mailbox_open(&p->mailbox, limit, batch, overflow == WEIR_OVERFLOW_DROP_OLDEST);
-    return needs_cold(o, overflow) ? fill_cold(engine, p, o) : WEIR_OK;
+    return needs_cold(o, overflow) ? fill_cold(engine, p, o, overflow) : WEIR_OK;
 }
 
 /* One registration on its way. */

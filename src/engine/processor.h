@@ -23,29 +23,26 @@ enum {
 #define WEIR__DROPS_CLOSED (UINT64_C(1) << 63)
 
 /* The end of the list of who wants room: nobody may join any more. */
-#define WEIR__ROOMS_CLOSED ((weir__envelope *)(uintptr_t)1)
+#define WEIR__ROOMS_CLOSED ((weir__lone *)(uintptr_t)1)
 
 typedef struct weir__processor {
     /* Posters. */
     _Alignas(64) weir__mailbox mailbox;
-    weir__atomic_u64 id;                /* its handle; without a tag: nobody. Under registry.lock */
-    weir__dispatcher *dispatcher;       /* written before it is reachable */
-    struct weir__processor *ready_next; /* of the ready queue, or of a list of free slots */
+    weir__atomic_u64 id; /* its handle; without a tag: nobody. Under registry.lock. Its lowest bits
+                            are always the number of the slot */
+    weir__dispatcher *dispatcher; /* written before it is reachable */
 
     /* The owner. */
     _Alignas(64) weir_handler handler;
     void *state;
-    WEIR__ATOMIC(weir__envelope *)
-    rooms; /* room events to send; askers push, the owner takes all */
+    struct weir__processor *ready_next; /* of the ready queue, or of a list of free slots */
+    WEIR__ATOMIC(weir__lone *) rooms;   /* room events to send; askers push, the owner takes all */
     WEIR__ATOMIC(struct weir__processor_cold *) cold; /* NULL: nothing special about it; set once */
     weir__cell handled;
     weir__cell dead;
     weir__atomic_u32 control;
     uint16_t last_thread; /* owner: who ran the slot last, by index; a wake-up prefers it */
     uint16_t batch_max;
-    uint8_t overflow;
-    bool needs_final; /* under registry.lock: must be finished in a turn (hook, family, stop) */
-    uint32_t index;   /* of the slot */
 } weir__processor;
 _Static_assert(sizeof(weir__processor) == 128, "a processor is two lines");
 
@@ -57,6 +54,8 @@ typedef struct weir__processor_cold {
     size_t state_size;
     weir_status (*init)(void *state, weir_turn *turn, void *argument);
     void (*destroy)(void *state, weir_status reason);
+    weir_overflow overflow;  /* of one without a cold part: fail */
+    weir__trylock evictions; /* drop-oldest: guards the owner's side of the mailbox */
     weir_ns block_max;
     weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */
     weir__atomic_u64 dropped_oldest; /* posters, under the mailbox's head lock */
@@ -67,6 +66,7 @@ typedef struct weir__processor_cold {
     struct weir__processor *first_child, *next_sibling, *previous_sibling;
     struct weir__stop *stop;      /* a stop is under way */
     struct weir__stop *stop_made; /* one that is about to be */
+    bool needs_final;             /* must be finished in a turn (hook, family, stop) */
     bool ending;                  /* closes when its last child has ended */
     bool end_waits;               /* closed and drained, put aside until its last child has ended */
     struct weir__thread *dedicated; /* its own thread */
@@ -83,6 +83,20 @@ static inline weir__processor_cold *weir__processor_cold_of(const weir__processo
     return weir__load(&((weir__processor *)(uintptr_t)processor)->cold, acquire);
 }
 
+static inline weir_overflow weir__processor_overflow(const weir__processor *processor)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold != NULL ? cold->overflow : WEIR_OVERFLOW_FAIL;
+}
+
+/* After its mailbox was closed. */
+static inline void weir__processor_settle_evictions(weir__processor *processor)
+{
+    if (weir__mailbox_evicts(&processor->mailbox)) {
+        weir__mailbox_settle_evictions(&weir__processor_cold_of(processor)->evictions);
+    }
+}
+
 static inline uint64_t weir__processor_dropped_newest(weir__processor_cold *cold)
 {
     return weir__load(&cold->dropped_newest, acquire) & ~WEIR__DROPS_CLOSED;
@@ -91,6 +105,12 @@ static inline uint64_t weir__processor_dropped_newest(weir__processor_cold *cold
 #define WEIR__HANDLE_INDEX_BITS 24
 #define WEIR__HANDLE_TAG (UINT64_C(0xff) << WEIR__HANDLE_INDEX_BITS)
 #define WEIR__HANDLE_INDEX(id) ((uint32_t)((id) & ((UINT64_C(1) << WEIR__HANDLE_INDEX_BITS) - 1)))
+
+/* The number of its slot. */
+static inline uint32_t weir__processor_index(const weir__processor *processor)
+{
+    return WEIR__HANDLE_INDEX(weir__load(&((weir__processor *)(uintptr_t)processor)->id, relaxed));
+}
 
 /* registry.lock held, or no thread runs. */
 static inline bool weir__processor_is_live(const weir__processor *processor)

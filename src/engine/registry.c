@@ -116,7 +116,7 @@ static weir__processor *new_slot(weir_engine *engine, weir_status *status)
     }
     registry->used++;
     weir__processor *processor = &chunk[index % WEIR__CHUNK_SLOTS];
-    processor->index = index;
+    weir__store(&processor->id, index, relaxed);
     return processor;
 }
 
@@ -149,7 +149,7 @@ weir_processor weir__registry_publish(weir_engine *engine, weir__processor *proc
     const uint64_t generation = (weir__load(&processor->id, relaxed) >> 32) + 1;
     const uint64_t id = generation << 32 |
                         (uint64_t)registry->engine_tag << WEIR__HANDLE_INDEX_BITS |
-                        processor->index;
+                        weir__processor_index(processor);
     /* [S4] pairs with [S3]. */
     weir__store(&processor->id, id, release);
     return (weir_processor){ id };
@@ -169,7 +169,7 @@ void weir__registry_retire(weir_engine *engine, weir__processor *processor)
     /* The generation stays, without a tag: no handle matches. */
     const uint64_t id = weir__load(&processor->id, relaxed);
     registry->done_gone += weir__processor_done(processor);
-    weir__store(&processor->id, (id >> 32) << 32, release);
+    weir__store(&processor->id, id & ~WEIR__HANDLE_TAG, release);
     processor->ready_next = registry->limbo;
     registry->limbo = processor;
     registry->limbo_count++;

@@ -26,11 +26,13 @@ static bool below_half(const weir__processor *processor, uint64_t word)
            count + weir__mailbox_owed(word) < limit;
 }
 
-/* One room event goes to its asker, whose handle is in the envelope's link. */
-static void send(weir__context *context, weir__envelope *envelope, bool gone)
+/* One room event goes to its asker, whose handle is in its link. */
+static void send(weir__context *context, weir__lone *lone, bool gone)
 {
     weir_engine *engine = context->engine;
-    const weir_processor asker = { weir__load(&envelope->pooled.link, relaxed) };
+    weir__envelope *envelope = &lone->envelope;
+    const weir_processor asker = { weir__load(&lone->pooled.link, relaxed) };
+    uint64_t before;
     weir_room room;
     memcpy(&room, envelope->payload.bytes, sizeof(room));
     room.gone = gone;
@@ -39,36 +41,38 @@ static void send(weir__context *context, weir__envelope *envelope, bool gone)
     weir__barrier_light();
     weir__processor *to = weir__registry_find(&engine->registry, asker);
     const bool open = to != NULL && weir__engine_phase(engine) < WEIR__CLOSING;
-    const weir__claim claim = open ? weir__mailbox_claim_owed(&to->mailbox) : WEIR__CLAIM_CLOSED;
+    const weir__claim claim =
+        open ? weir__mailbox_claim_owed(&to->mailbox, &before) : WEIR__CLAIM_CLOSED;
     if (claim == WEIR__CLAIM_CLOSED) {
         /* The asker stops: what it was owed was never accepted. */
         weir__cell *cell = &context->tally.refused_stopping;
         /* [Q1]: done, and attempted before. */
         weir__store(cell, weir__load(cell, relaxed) + 1, release);
         weir__engine_progress_if_stopping(engine);
-        weir__envelope_put(context, envelope);
+        weir__lone_put(context, lone);
         return;
     }
-    weir__store(&envelope->pooled.link, room.target.id, relaxed);
+    envelope->sender = room.target.id;
+    lone->ticket = weir__mailbox_ticket(before);
     weir__cell_add(&context->tally.rooms, 1);
-    weir__mailbox_publish(&to->mailbox, envelope, envelope);
+    weir__mailbox_put_beside(&to->mailbox, lone);
     if (claim == WEIR__CLAIM_FIRST) {
         weir__ready(context, to);
     }
 }
 
 /* In the order in which they were asked for: the list is newest first. */
-static void send_all(weir__context *context, weir__envelope *newest, bool gone)
+static void send_all(weir__context *context, weir__lone *newest, bool gone)
 {
-    weir__envelope *first = NULL;
+    weir__lone *first = NULL;
     while (newest != NULL) {
-        weir__envelope *next = (weir__envelope *)(void *)weir__load(&newest->pooled.next, relaxed);
+        weir__lone *next = (weir__lone *)(void *)weir__load(&newest->pooled.next, relaxed);
         weir__store(&newest->pooled.next, first != NULL ? &first->pooled : NULL, relaxed);
         first = newest;
         newest = next;
     }
     while (first != NULL) {
-        weir__envelope *next = (weir__envelope *)(void *)weir__load(&first->pooled.next, relaxed);
+        weir__lone *next = (weir__lone *)(void *)weir__load(&first->pooled.next, relaxed);
         send(context, first, gone);
         first = next;
     }
@@ -76,7 +80,7 @@ static void send_all(weir__context *context, weir__envelope *newest, bool gone)
 
 void weir__room_tell(weir__context *context, weir__processor *processor)
 {
-    weir__envelope *list = weir__load(&processor->rooms, seq_cst);
+    weir__lone *list = weir__load(&processor->rooms, seq_cst);
     do {
         if (list == NULL || list == WEIR__ROOMS_CLOSED) {
             return;
@@ -88,7 +92,7 @@ void weir__room_tell(weir__context *context, weir__processor *processor)
 
 void weir__room_gone(weir__context *context, weir__processor *processor)
 {
-    weir__envelope *list = weir__exchange(&processor->rooms, WEIR__ROOMS_CLOSED, seq_cst);
+    weir__lone *list = weir__exchange(&processor->rooms, WEIR__ROOMS_CLOSED, seq_cst);
     if (list != WEIR__ROOMS_CLOSED) {
         send_all(context, list, true);
     }
@@ -102,8 +106,8 @@ void weir__room_appeared(weir__context *context, weir__processor *processor, uin
         weir__room_tell(context, processor);
         weir__context_leave(context);
     }
-    if (weir__unlikely(processor->overflow == WEIR_OVERFLOW_BLOCK)) {
-        weir__room_wake_threads(context->engine, processor->index);
+    if (weir__unlikely(weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK)) {
+        weir__room_wake_threads(context->engine, weir__processor_index(processor));
     }
 }
 
@@ -123,8 +127,8 @@ void weir__room_wake_threads(weir_engine *engine, uint32_t index)
 bool weir__room_close(weir_engine *engine, weir__processor *processor)
 {
     /* After the close the processor may be anybody's: what is needed of it is read before. */
-    const bool blocking = processor->overflow == WEIR_OVERFLOW_BLOCK;
-    const uint32_t index = processor->index;
+    const bool blocking = weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK;
+    const uint32_t index = weir__processor_index(processor);
     const bool ready = weir__mailbox_close(&processor->mailbox);
     if (blocking) {
         weir__room_wake_threads(engine, index);
@@ -142,34 +146,32 @@ void weir__room_wake_all(weir_engine *engine)
     }
 }
 
-static void fill(weir__envelope *envelope, weir_processor asker, weir_processor target,
-                 uint64_t tag)
+static void fill(weir__lone *lone, weir_processor asker, weir_processor target, uint64_t tag)
 {
-    weir__envelope_wide *wide = (weir__envelope_wide *)(void *)envelope;
+    weir__envelope *envelope = &lone->envelope;
     const weir_room room = { target, false };
-    weir__store(&envelope->pooled.link, asker.id, relaxed);
+    weir__store(&lone->pooled.link, asker.id, relaxed);
+    lone->ask = 0;
+    lone->tag = tag;
     envelope->type = &weir_room_type;
     envelope->size = (uint32_t)sizeof(room);
-    envelope->flags = WEIR__ENVELOPE_WIDE | WEIR__ENVELOPE_OWED;
+    envelope->flow = 0;
     memset(envelope->payload.bytes, 0, sizeof(envelope->payload.bytes));
     memcpy(envelope->payload.bytes, &room, sizeof(room));
-    wide->flow = 0;
-    wide->ask = 0;
-    wide->tag = tag;
+    weir__envelope_fill(envelope, WEIR__ENVELOPE_ALONE);
 }
 
 /* Inside the mark. Hangs the event onto the target's list; if there is room already, sends. */
-static weir_status join_list(weir__context *context, weir__processor *target,
-                             weir__envelope *envelope)
+static weir_status join_list(weir__context *context, weir__processor *target, weir__lone *lone)
 {
-    weir__envelope *first = weir__load(&target->rooms, relaxed);
+    weir__lone *first = weir__load(&target->rooms, relaxed);
     do {
         if (first == WEIR__ROOMS_CLOSED) {
             return WEIR_UNKNOWN;
         }
-        weir__store(&envelope->pooled.next, first != NULL ? &first->pooled : NULL, relaxed);
+        weir__store(&lone->pooled.next, first != NULL ? &first->pooled : NULL, relaxed);
         /* [W2] pairs with [W1]; seq_cst: before the look at the word. */
-    } while (!weir__cas(&target->rooms, &first, envelope, seq_cst, relaxed));
+    } while (!weir__cas(&target->rooms, &first, lone, seq_cst, relaxed));
     if (below_half(target, weir__load(&target->mailbox.word, seq_cst))) {
         weir__room_tell(context, target);
     }
@@ -194,20 +196,21 @@ weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t
     if (place != WEIR__CLAIM_OK) {
         return place == WEIR__CLAIM_FULL ? WEIR_FULL : WEIR_STOPPING;
     }
-    weir__envelope *envelope = weir__envelope_get_wide(context);
-    if (envelope == NULL) {
+    weir__lone *lone =
+        (weir__lone *)(void *)weir__pool_get(&context->engine->stores.lones, &context->stock.lones);
+    if (lone == NULL) {
         unreserve(context, turn->processor);
         return WEIR_E_NOMEM;
     }
-    fill(envelope, turn->self, target, tag);
+    fill(lone, turn->self, target, tag);
     weir__context_enter(context);
     weir__processor *processor = weir__registry_find(&context->engine->registry, target);
     const weir_status status =
-        processor != NULL ? join_list(context, processor, envelope) : WEIR_UNKNOWN;
+        processor != NULL ? join_list(context, processor, lone) : WEIR_UNKNOWN;
     weir__context_leave(context);
     if (status != WEIR_OK) {
         unreserve(context, turn->processor);
-        weir__envelope_put(context, envelope);
+        weir__lone_put(context, lone);
     }
     return status;
 }

@@ -142,8 +142,8 @@ static void end_processors(weir_engine *engine)
     for (uint32_t i = 0; i < registry->used && registry->needing > 0; i++) {
         weir__processor *processor = weir__registry_slot(registry, i);
         const weir__processor_cold *cold = weir__processor_cold_of(processor);
-        if (weir__processor_is_live(processor) && processor->needs_final &&
-            (cold == NULL || cold->parent == NULL)) {
+        if (weir__processor_is_live(processor) && cold != NULL && cold->needs_final &&
+            cold->parent == NULL) {
             weir__stop_family(engine, processor);
         }
     }
@@ -198,7 +198,7 @@ static void close_all(weir_engine *engine)
         weir__processor *p = weir__registry_slot(&engine->registry, i);
         if (weir__processor_is_live(p)) {
             weir__mailbox_close(&p->mailbox);
-            weir__mailbox_settle_evictions(&p->mailbox);
+            weir__processor_settle_evictions(p);
         }
     }
 }

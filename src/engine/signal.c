@@ -34,7 +34,7 @@ typedef struct weir__signal_ring {
     weir__atomic_u32 inside; /* posts under way: the mark of all its users together */
     weir__atomic_u64 attempted, full, stopping, unknown;
     struct weir__signal_ring *next; /* of the engine */
-    weir__envelope_wide *envelopes;
+    weir__lone *envelopes;
 } weir__signal_ring;
 
 /* Set once, cleared by the engine's end; read by signal handlers. */
@@ -45,7 +45,7 @@ const weir_event_type weir_signal_type = {
 };
 
 /* A free envelope keeps the index of the next one in its link. */
-static weir__envelope *pop_free(weir__signal_ring *ring)
+static weir__lone *pop_free(weir__signal_ring *ring)
 {
     /* [G1] pairs with [G2]: the envelope's last reader is done with it. */
     uint64_t top = weir__load(&ring->free, acquire);
@@ -54,30 +54,30 @@ static weir__envelope *pop_free(weir__signal_ring *ring)
         if (index == NONE) {
             return NULL;
         }
-        weir__envelope *envelope = &ring->envelopes[index].envelope;
-        const uint32_t below = (uint32_t)weir__load(&envelope->pooled.link, relaxed);
+        weir__lone *lone = &ring->envelopes[index];
+        const uint32_t below = (uint32_t)weir__load(&lone->pooled.link, relaxed);
         const uint64_t next = ((top >> 32) + 1) << 32 | below;
         if (weir__cas(&ring->free, &top, next, acquire, acquire)) {
-            return envelope;
+            return lone;
         }
     }
 }
 
-static void push_free(weir__signal_ring *ring, weir__envelope *envelope)
+static void push_free(weir__signal_ring *ring, weir__lone *lone)
 {
-    const uint32_t index = (uint32_t)((weir__envelope_wide *)(void *)envelope - ring->envelopes);
+    const uint32_t index = (uint32_t)(lone - ring->envelopes);
     uint64_t top = weir__load(&ring->free, relaxed);
     uint64_t next;
     do {
-        weir__store(&envelope->pooled.link, (uint32_t)top, relaxed);
+        weir__store(&lone->pooled.link, (uint32_t)top, relaxed);
         next = ((top >> 32) + 1) << 32 | index;
         /* [G2] pairs with [G1]. */
     } while (!weir__cas(&ring->free, &top, next, release, relaxed));
 }
 
-void weir__signal_give_back(weir__envelope *envelope)
+void weir__signal_give_back(weir__lone *lone)
 {
-    push_free(((weir__envelope_wide *)(void *)envelope)->home, envelope);
+    push_free(lone->home, lone);
 }
 
 bool weir__signals_quiet(weir_engine *engine)
@@ -125,9 +125,9 @@ static weir__signal_ring *new_ring(weir_engine *engine, weir_processor to, uint3
         return NULL;
     }
     for (uint32_t i = 0; i < capacity; i++) {
-        weir__envelope_wide *wide = &ring->envelopes[i];
-        wide->home = ring;
-        weir__store(&wide->envelope.pooled.link, i + 1 < capacity ? i + 1 : NONE, relaxed);
+        weir__lone *lone = &ring->envelopes[i];
+        lone->home = ring;
+        weir__store(&lone->pooled.link, i + 1 < capacity ? i + 1 : NONE, relaxed);
     }
     return ring;
 }
@@ -209,27 +209,28 @@ static weir_status offer(weir__signal_ring *ring, uint64_t value)
         weir__add(&ring->unknown, 1, seq_cst);
         return WEIR_UNKNOWN;
     }
-    weir__envelope *envelope = pop_free(ring);
-    uint32_t one = 1;
+    weir__lone *lone = pop_free(ring);
+    uint64_t before;
     const weir__claim claim =
-        envelope != NULL ? weir__mailbox_claim(&processor->mailbox, &one) : WEIR__CLAIM_FULL;
+        lone != NULL ? weir__mailbox_claim_beside(&processor->mailbox, &before) : WEIR__CLAIM_FULL;
     if (claim == WEIR__CLAIM_FULL || claim == WEIR__CLAIM_CLOSED) {
-        if (envelope != NULL) {
-            push_free(ring, envelope);
+        if (lone != NULL) {
+            push_free(ring, lone);
         }
         weir__add(claim == WEIR__CLAIM_FULL ? &ring->full : &ring->stopping, 1, seq_cst);
         return claim == WEIR__CLAIM_FULL ? WEIR_FULL : WEIR_STOPPING;
     }
-    weir__envelope_wide *wide = (weir__envelope_wide *)(void *)envelope;
-    weir__store(&envelope->pooled.link, 0, relaxed);
+    weir__envelope *envelope = &lone->envelope;
+    lone->ask = 0;
+    lone->tag = 0;
+    lone->ticket = weir__mailbox_ticket(before);
     envelope->type = &weir_signal_type;
     envelope->size = (uint32_t)sizeof(value);
-    envelope->flags = WEIR__ENVELOPE_WIDE | WEIR__ENVELOPE_SIGNAL;
+    envelope->sender = 0;
+    envelope->flow = 0;
     memcpy(envelope->payload.bytes, &value, sizeof(value));
-    wide->flow = 0;
-    wide->ask = 0;
-    wide->tag = 0;
-    weir__mailbox_publish(&processor->mailbox, envelope, envelope);
+    weir__envelope_fill(envelope, WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_SIGNAL);
+    weir__mailbox_put_beside(&processor->mailbox, lone);
     if (claim == WEIR__CLAIM_FIRST) {
         weir__dispatcher_push(processor->dispatcher, processor);
     }

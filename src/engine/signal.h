@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 
 /* An envelope of a ring was taken from its mailbox: it is free again. */
-void weir__signal_give_back(weir__envelope *envelope);
+void weir__signal_give_back(weir__lone *lone);
 
 /* True if no signal handler is in the middle of a post. registry.lock held. */
 bool weir__signals_quiet(weir_engine *engine);

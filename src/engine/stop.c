@@ -33,8 +33,10 @@ weir__processor_cold *weir__processor_cold_make(weir_engine *engine, weir__proce
 
 void weir__processor_needs_final(weir_engine *engine, weir__processor *processor)
 {
-    if (!processor->needs_final) {
-        processor->needs_final = true;
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    WEIR_ASSERT(cold != NULL); /* whatever makes it necessary is kept there */
+    if (!cold->needs_final) {
+        cold->needs_final = true;
         engine->registry.needing++;
     }
 }

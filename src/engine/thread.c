@@ -219,6 +219,7 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->doorbell = -1;
     thread->id = (engine->serial << 32) | (index + 1);
     thread->context.engine = engine;
+    thread->context.stock.stores = &engine->stores;
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;

@@ -23,32 +23,43 @@
 /* What a turn keeps in registers. */
 typedef struct progress {
     weir__cursor cursor;
-    uint32_t uncredited;      /* taken, and still counted in the mailbox's word */
-    uint32_t done;            /* taken in this turn */
-    weir__envelope_wide copy; /* evicting mailboxes hand out copies */
+    uint64_t word;       /* of the mailbox, as last seen: which epoch it is */
+    uint32_t uncredited; /* taken, and still counted in the mailbox's word */
+    uint32_t done;       /* taken in this turn */
+    weir__lone copy;     /* evicting mailboxes hand out copies */
 } progress;
 
-/* The same, not at once: the oldest may be evicted at this moment, or is in a gap. */
+static void credit(weir_turn *turn, progress *at);
+
+/* The oldest may be evicted at this moment: it is copied, and its place is free at once. */
+static weir__envelope *pop_event(weir_turn *turn, progress *at)
+{
+    weir__processor *processor = turn->processor;
+    weir__lone *spent;
+    if (weir__mailbox_pop(&processor->mailbox, &weir__processor_cold_of(processor)->evictions,
+                          &turn->context->stock, &at->copy, &spent) != WEIR__POP_EVENT) {
+        return NULL;
+    }
+    if (spent != NULL) {
+        weir__lone_put(turn->context, spent);
+    }
+    weir__room_appeared(turn->context, processor, weir__load(&processor->mailbox.word, seq_cst));
+    return &at->copy.envelope;
+}
+
+/* The same, not at once: it is an evicting mailbox, or a gap. */
 WEIR__SELDOM static weir__envelope *next_event_slowly(weir_turn *turn, progress *at)
 {
     weir__mailbox *mailbox = &turn->processor->mailbox;
     weir__envelope *event = NULL;
-    weir__envelope *spent = NULL;
     for (int looks = 0; looks < GAP_LOOKS && event == NULL; looks++) {
         if (looks > 0) {
             weir__pause();
         }
-        if (weir__unlikely(mailbox->evicting)) {
-            if (weir__mailbox_pop(mailbox, &at->copy, &spent) == WEIR__POP_EVENT) {
-                event = &at->copy.envelope;
-            }
-        } else {
-            event = weir__mailbox_take(mailbox, &at->cursor, &spent);
-        }
+        event = weir__mailbox_evicts(mailbox) ? pop_event(turn, at)
+                                              : weir__mailbox_take(mailbox, &at->cursor, at->word);
     }
-    if (spent != NULL) {
-        weir__envelope_put(turn->context, spent);
-    }
+    at->uncredited += event != NULL && !weir__mailbox_evicts(mailbox) ? 1 : 0;
     return event;
 }
 
@@ -56,44 +67,56 @@ WEIR__SELDOM static weir__envelope *next_event_slowly(weir_turn *turn, progress 
 static inline weir__envelope *next_event(weir_turn *turn, progress *at)
 {
     weir__mailbox *mailbox = &turn->processor->mailbox;
-    weir__envelope *spent = NULL;
-    weir__envelope *event =
-        weir__likely(!mailbox->evicting) ? weir__mailbox_take(mailbox, &at->cursor, &spent) : NULL;
+    weir__envelope *event = weir__likely(!weir__mailbox_evicts(mailbox))
+                                ? weir__mailbox_take(mailbox, &at->cursor, at->word)
+                                : NULL;
     if (weir__unlikely(event == NULL)) {
         return next_event_slowly(turn, at);
     }
-    if (spent != NULL) {
-        weir__envelope_put(turn->context, spent);
-    }
+    at->uncredited++;
     return event;
+}
+
+/* It is done with. A copy needs no more. */
+static inline void let_go(weir_turn *turn, progress *at)
+{
+    if (weir__likely(at->cursor.held != NULL)) {
+        weir__lone *lone = weir__mailbox_let_go(&turn->processor->mailbox, &at->cursor, at->word,
+                                                &turn->context->stock);
+        if (lone != NULL) {
+            weir__lone_put(turn->context, lone);
+        }
+    }
 }
 
 static inline void open_event(weir_turn *turn, weir__envelope *envelope, weir_event *event)
 {
+    const uint32_t state = weir__load(&envelope->state, relaxed);
     *event = (weir_event){
         .type = envelope->type,
         .data = envelope->payload.bytes,
         .size = envelope->size,
-        .flags = envelope->flags & 0xffffu,
-        .from = { .sender = { weir__load(&envelope->pooled.link, relaxed) } },
+        .flags = state & 0xffffu,
+        .flow = envelope->flow,
+        .from = { .sender = { envelope->sender } },
     };
-    if (weir__unlikely((envelope->flags & WEIR__ENVELOPE_BLOCK) != 0)) {
-        event->block = envelope->payload.shared.block;
-        event->data = envelope->payload.shared.data;
-    }
-    if (weir__unlikely((envelope->flags & WEIR__ENVELOPE_WIDE) != 0)) {
-        const weir__envelope_wide *wide = (const weir__envelope_wide *)(const void *)envelope;
-        event->flow = wide->flow;
-        event->from.ask = wide->ask;
-        event->tag = wide->tag;
+    if (weir__unlikely((state & (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE)) != 0)) {
+        if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
+            event->block = envelope->payload.shared.block;
+            event->data = envelope->payload.shared.data;
+        }
+        if ((state & WEIR__ENVELOPE_ALONE) != 0) {
+            event->from.ask = weir__lone_of(envelope)->ask;
+            event->tag = weir__lone_of(envelope)->tag;
+        }
     }
     turn->flow = event->flow;
 }
 
 /* The event's own reference to its block. */
-static void close_event(weir_turn *turn, const weir__envelope *envelope)
+static inline void close_event(weir_turn *turn, weir__envelope *envelope)
 {
-    if (weir__unlikely((envelope->flags & WEIR__ENVELOPE_BLOCK) != 0)) {
+    if (weir__unlikely((weir__load(&envelope->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0)) {
         weir__block_release(turn->context, envelope->payload.shared.block);
     }
 }
@@ -169,8 +192,8 @@ WEIR__SELDOM static bool discard_all(weir_turn *turn, progress *at)
         if (envelope == NULL) {
             return false;
         }
-        at->uncredited++;
         close_event(turn, envelope);
+        let_go(turn, at);
         const uint32_t control = weir__load(&turn->processor->control, acquire);
         weir__freeze_discard(turn->context, turn->processor, (control & WEIR__CONTROL_FREEZE) == 0);
     }
@@ -192,16 +215,14 @@ WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
 {
     weir__processor *processor = turn->processor;
     const uint32_t control = weir__load(&processor->control, acquire);
-    weir__envelope *spent;
     if ((control & (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0 && !discard_all(turn, at)) {
         return WEIR__TURN_GAP;
-    }
-    if (weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)) {
-        weir__envelope_put(turn->context, spent);
     }
     if (at->uncredited > 0) {
         credit(turn, at); /* it may come back: what was taken is gone from the count */
     }
+    weir__mailbox_retire(&processor->mailbox, weir__load(&processor->mailbox.word, relaxed),
+                         &turn->context->stock);
     if (!weir__life_waits_for_children(turn->context, processor)) {
         weir__life_end(turn->context, processor);
     }
@@ -213,9 +234,8 @@ static bool settle(weir_turn *turn, progress *at, uint64_t word)
 {
     weir__processor *processor = turn->processor;
     weir_engine *engine = turn->context->engine;
-    const bool blocking = processor->overflow == WEIR_OVERFLOW_BLOCK;
-    const uint32_t index = processor->index;
-    weir__envelope *spent;
+    const bool blocking = weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK;
+    const uint32_t index = weir__processor_index(processor);
     if (weir__unlikely(weir__mailbox_owed(word) > 0 && at->uncredited > 0)) {
         /* Promised places make room a matter of single events: going idle must not be the step that
          * makes it, since nobody looks at who wants room after that. */
@@ -225,10 +245,7 @@ static bool settle(weir_turn *turn, progress *at, uint64_t word)
     if (weir__unlikely(weir__load(&processor->rooms, relaxed) != NULL)) {
         weir__room_appeared(turn->context, processor, word - at->uncredited * WEIR__MAILBOX_ONE);
     }
-    if (weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)) {
-        weir__envelope_put(turn->context, spent);
-    }
-    if (!weir__mailbox_idle(&processor->mailbox, word, at->uncredited)) {
+    if (!weir__mailbox_idle(&processor->mailbox, word, at->uncredited, &turn->context->stock)) {
         return false;
     }
     if (weir__unlikely(blocking)) {
@@ -245,6 +262,7 @@ static weir__turn_end run_events(weir_turn *turn, progress *at)
     while (at->done < batch) {
         const uint64_t word = weir__load(&mailbox->word, acquire);
         uint32_t available = weir__mailbox_count(word) - at->uncredited;
+        at->word = word;
         if (available == 0) {
             if ((word & WEIR__MAILBOX_CLOSED) != 0) {
                 return finish(turn, at);
@@ -261,12 +279,13 @@ static weir__turn_end run_events(weir_turn *turn, progress *at)
                 return WEIR__TURN_GAP;
             }
             at->done++;
-            at->uncredited++;
-            if (at->uncredited >= mailbox->credit_every) {
+            if (at->uncredited >= mailbox->credit_every && at->uncredited > 0) {
                 credit(turn, at);
             }
             turn->ahead = --available;
-            if (weir__unlikely(!deliver(turn, envelope))) {
+            const bool goes_on = deliver(turn, envelope);
+            let_go(turn, at);
+            if (weir__unlikely(!goes_on)) {
                 return WEIR__TURN_MORE; /* frozen or abandoned: the next turn, if any, ends it */
             }
         }
@@ -326,7 +345,8 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
         return end;
     }
     progress at;
-    at.cursor = weir__mailbox_cursor(&processor->mailbox);
+    at.word = weir__load(&processor->mailbox.word, acquire);
+    at.cursor = weir__mailbox_cursor(at.word, 0);
     at.uncredited = 0;
     at.done = 0;
     if (weir__unlikely((weir__load(&processor->control, acquire) &
@@ -340,9 +360,6 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
         weir__cell_add(&serving->handled, at.done - turn.dead);
     }
     if (end != WEIR__TURN_OVER) {
-        if (!processor->mailbox.evicting) {
-            weir__mailbox_keep(&processor->mailbox, at.cursor);
-        }
         if (at.uncredited > 0) {
             credit(&turn, &at);
         }

@@ -1,29 +1,33 @@
 /*
  * queue/envelope.h - an event on its way: one cache line, payload inside up to 32 bytes.
  *
- * What few events carry (a flow, a tag, the number of a question) needs the wide form, two lines.
- * The link word of a taken envelope is the sender.
+ * Most envelopes lie in the pages of a mailbox (queue/page.h). One that lies alone has room beside
+ * it for what few events carry: the number of a question, a tag, a home to go back to.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef WEIR_QUEUE_ENVELOPE_H
 #define WEIR_QUEUE_ENVELOPE_H
 
+#include <stddef.h>
+
 #include "queue/pool.h"
 #include "weir/event.h"
 
+/* Of `state`. The lower half are the sender's flags. */
 enum {
     WEIR__ENVELOPE_BLOCK = 1u << 16,  /* payload is {block, data} instead of bytes */
-    WEIR__ENVELOPE_WIDE = 1u << 17,   /* it is a weir__envelope_wide, from the other pool */
+    WEIR__ENVELOPE_ALONE = 1u << 17,  /* it is a weir__lone, whose ask and tag count */
     WEIR__ENVELOPE_SIGNAL = 1u << 18, /* belongs to a weir_signal: goes back there */
-    WEIR__ENVELOPE_OWED = 1u << 19,   /* promised to its receiver: never evicted */
+    WEIR__ENVELOPE_FILLED = 1u << 30, /* there is an event in it */
 };
 
 typedef struct weir__envelope {
-    weir__pooled pooled; /* next: the mailbox's chain; link: the sender's handle */
-    const weir_event_type *type;
+    weir__atomic_u32 state; /* 0: empty. The poster fills, the owner empties */
     uint32_t size;
-    uint32_t flags; /* the sender's in the lower half, WEIR__ENVELOPE_... in the upper */
+    const weir_event_type *type;
+    uint64_t sender; /* a handle */
+    uint64_t flow;
     union {
         unsigned char bytes[WEIR_EVENT_INLINE_MAX];
         uint64_t align;
@@ -35,32 +39,27 @@ typedef struct weir__envelope {
 } weir__envelope;
 _Static_assert(sizeof(weir__envelope) == 64, "an envelope is one cache line");
 
-typedef struct weir__envelope_wide {
-    weir__envelope envelope;
-    uint64_t flow;
+typedef struct weir__lone {
+    weir__pooled pooled; /* next: of whatever list it is in */
     uint64_t ask;
     uint64_t tag;
-    void *home; /* of a signal's envelope: the signal */
-    uint64_t spare[4];
-} weir__envelope_wide;
-_Static_assert(sizeof(weir__envelope_wide) == 128, "a wide envelope is two lines");
+    void *home;      /* of a signal's: the signal */
+    uint32_t ticket; /* its place in the order of its mailbox */
+    uint32_t spare[5];
+    weir__envelope envelope;
+} weir__lone;
+_Static_assert(sizeof(weir__lone) == 128, "one that lies alone is two lines");
 
-/* Copies what a handler needs. Not `next`: a poster may be writing it at this moment. */
-static inline void weir__envelope_copy(weir__envelope_wide *out, weir__envelope *event)
+static inline weir__lone *weir__lone_of(weir__envelope *envelope)
 {
-    weir__store(&out->envelope.pooled.next, NULL, relaxed);
-    weir__store(&out->envelope.pooled.link, weir__load(&event->pooled.link, relaxed), relaxed);
-    out->envelope.type = event->type;
-    out->envelope.size = event->size;
-    out->envelope.flags = event->flags;
-    out->envelope.payload = event->payload;
-    if ((event->flags & WEIR__ENVELOPE_WIDE) != 0) {
-        const weir__envelope_wide *wide = (const weir__envelope_wide *)(const void *)event;
-        out->flow = wide->flow;
-        out->ask = wide->ask;
-        out->tag = wide->tag;
-        out->home = wide->home;
-    }
+    return (weir__lone *)(void *)((char *)envelope - offsetof(weir__lone, envelope));
+}
+
+/* By the poster: what it wrote is there. `flags`: ENVELOPE_... and the sender's. */
+static inline void weir__envelope_fill(weir__envelope *envelope, uint32_t flags)
+{
+    /* [C] pairs with [E]: the content. */
+    weir__store(&envelope->state, flags | WEIR__ENVELOPE_FILLED, release);
 }
 
 #endif /* WEIR_QUEUE_ENVELOPE_H */

@@ -1,5 +1,6 @@
 /*
- * queue/mailbox.c - what of the mailbox is not on the hot path: idle, owed places, eviction.
+ * queue/mailbox.c - what of the mailbox is not done for every event: new pages, what lies beside,
+ * idle, owed places.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -7,57 +8,271 @@
 
 #include "sync/thread.h"
 
+#define TICKET(number) ((uint32_t)((number)&WEIR__MAILBOX_FIELD))
+
 void weir__mailbox_open(weir__mailbox *mailbox, uint32_t limit, uint32_t batch, bool evicting)
 {
     WEIR_ASSERT(limit >= 1 && limit <= WEIR__MAILBOX_MAX);
     uint32_t every = limit / 128;
     every = every < batch ? every : batch;
+    every = every == 0 ? 1 : every;
     mailbox->limit = limit;
-    mailbox->credit_every = (uint16_t)(evicting || every == 0 ? 1 : every);
-    mailbox->evicting = evicting;
-    weir__store(&mailbox->head, 0, relaxed);
-    weir__store(&mailbox->tail, NULL, relaxed);
+    mailbox->credit_every = (uint16_t)(evicting ? 0 : every);
+    const uint32_t page_class = weir__page_class_for(limit);
+    WEIR_ASSERT(page_class < WEIR__PAGE_CLASSES); /* the simulator has none for the largest */
+    mailbox->page_class = (uint8_t)page_class;
+    mailbox->first_taken = 0;
+    mailbox->beside_taken = NULL;
+    weir__store(&mailbox->beside, NULL, relaxed);
+    weir__store(&mailbox->first, 0, relaxed);
+    weir__store(&mailbox->root, 0, relaxed);
     weir__store(&mailbox->word, 0, release);
 }
 
-/* The stub goes, if nobody has hung an event behind it. The head is cleared first: a poster that
- * then finds tail NULL writes the head after us, never before. */
-static bool give_stub_back(weir__mailbox *mailbox, weir__envelope *stub)
+/* ---- new pages ---- */
+
+/* Whatever the stock is asked for it has: the poster has seen to it before its claim. */
+#define STOCK_GET(type, kind) ((type *)(void *)weir__pool_get(&stock->stores->kind, &stock->kind))
+#define STOCK_PUT(kind, object)                                                                    \
+    weir__pool_put(&stock->stores->kind, &stock->kind, &(object)->pooled)
+
+WEIR__SELDOM weir__root *weir__mailbox_make_root(weir__mailbox *mailbox, uintptr_t parity,
+                                                 weir__stock *stock)
 {
-    weir__envelope *expected = stub;
-    weir__store(&mailbox->head, 0, relaxed);
-    /* [H] pairs with [B]: our clearing of the head is before that poster's write. */
-    if (weir__cas(&mailbox->tail, &expected, NULL, acq_rel, relaxed)) {
-        return true;
+    weir__root *made = STOCK_GET(weir__root, roots);
+    WEIR_ASSERT(made != NULL);
+    uintptr_t seen = weir__load(&mailbox->root, acquire);
+    while ((seen & 1) != parity || seen <= 1) {
+        /* [D] pairs with [B]. What stands there is of the epoch before, or nothing. */
+        if (weir__cas(&mailbox->root, &seen, (uintptr_t)made | parity, acq_rel, acquire)) {
+            return made;
+        }
     }
-    weir__store(&mailbox->head, (uintptr_t)stub, relaxed);
-    return false;
+    STOCK_PUT(roots, made); /* somebody was faster */
+    return (weir__root *)(seen & ~(uintptr_t)1);
 }
 
-bool weir__mailbox_retire(weir__mailbox *mailbox, weir__cursor *cursor, weir__envelope **spent)
+static weir__index *make_index(weir__root *root, uint32_t entry, weir__stock *stock)
 {
-    bool gone = false;
-    *spent = NULL;
-    if (mailbox->evicting) {
-        /* Ends: holders only copy one envelope. */
-        while (!weir__trylock_take(&mailbox->head_lock)) {
-            weir__yield();
-        }
-        *cursor = weir__mailbox_cursor(mailbox);
+    weir__index *there = NULL;
+    weir__index *made = STOCK_GET(weir__index, indexes);
+    WEIR_ASSERT(made != NULL);
+    /* [D]. */
+    if (weir__cas(&root->indexes[entry], &there, made, acq_rel, acquire)) {
+        return made;
     }
-    if (cursor->head != 0 && (cursor->head & WEIR__MAILBOX_FRESH) == 0) {
-        weir__envelope *stub = (weir__envelope *)cursor->head;
-        gone = give_stub_back(mailbox, stub);
-        if (gone) {
-            *spent = stub;
-            cursor->head = 0;
-        }
-    }
-    if (mailbox->evicting) {
-        weir__trylock_release(&mailbox->head_lock);
-    }
-    return gone;
+    STOCK_PUT(indexes, made);
+    return there;
 }
+
+static weir__page *make_page(weir__index *index, uint32_t entry, uint32_t page_class,
+                             weir__stock *stock)
+{
+    weir__page *there = NULL;
+    weir__page *made = STOCK_GET(weir__page, pages[page_class]);
+    WEIR_ASSERT(made != NULL);
+    /* [D]. */
+    if (weir__cas(&index->pages[entry], &there, made, acq_rel, acquire)) {
+        return made;
+    }
+    STOCK_PUT(pages[page_class], made);
+    return there;
+}
+
+WEIR__SELDOM weir__envelope *weir__mailbox_make_place(weir__root *root, uint32_t page_class,
+                                                      uint32_t ticket, weir__stock *stock)
+{
+    const uint32_t number = ticket >> weir__page_bits(page_class);
+    const uint32_t entry = (number >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
+    const uint32_t below = number % (1u << WEIR__INDEX_BITS);
+    weir__index *index = weir__load(&root->indexes[entry], acquire);
+    if (index == NULL) {
+        index = make_index(root, entry, stock);
+    }
+    weir__page *page = weir__load(&index->pages[below], acquire);
+    if (page == NULL) {
+        page = make_page(index, below, page_class, stock);
+    }
+    return &page->envelopes[weir__mailbox_offset(page_class, ticket)];
+}
+
+/* All tickets of the page into which this one falls are done: it goes, if it was there. Its index
+ * stays with the root: in a mailbox nearly as large as the ring posters may already have entered
+ * pages of the next round into it. */
+static void drop_page(weir__root *root, uint32_t page_class, uint32_t ticket, weir__stock *stock)
+{
+    const uint32_t number = ticket >> weir__page_bits(page_class);
+    const uint32_t entry = (number >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
+    const uint32_t below = number % (1u << WEIR__INDEX_BITS);
+    weir__index *index = weir__load(&root->indexes[entry], acquire);
+    weir__page *page = index != NULL ? weir__load(&index->pages[below], acquire) : NULL;
+    if (page != NULL) { /* else all of them lay beside */
+        weir__store(&index->pages[below], NULL, relaxed);
+        STOCK_PUT(pages[page_class], page);
+    }
+}
+
+WEIR__SELDOM void weir__mailbox_leave_page(weir__mailbox *mailbox, weir__cursor *cursor,
+                                           uintptr_t parity, weir__stock *stock)
+{
+    weir__root *root = weir__mailbox_root(mailbox, parity);
+    cursor->page = NULL;
+    if (root != NULL) {
+        drop_page(root, mailbox->page_class, TICKET(cursor->ticket - 1), stock);
+    }
+}
+
+/* Nothing is outstanding, and nobody else can reach the root: the page that was begun, the indexes
+ * and the root itself. */
+static void drop_root(weir__root *root, uint32_t page_class, uint32_t ticket, weir__stock *stock)
+{
+    drop_page(root, page_class, ticket, stock);
+    for (uint32_t i = 0; i < 1u << WEIR__ROOT_BITS; i++) {
+        weir__index *index = weir__load(&root->indexes[i], acquire);
+        if (index != NULL) {
+            weir__store(&root->indexes[i], NULL, relaxed);
+            STOCK_PUT(indexes, index);
+        }
+    }
+    STOCK_PUT(roots, root);
+}
+
+/* ---- first and beside ---- */
+
+weir__envelope *weir__mailbox_take_first(weir__mailbox *mailbox, weir__cursor *cursor,
+                                         uintptr_t parity)
+{
+    /* [G] pairs with [D1]. */
+    const uintptr_t first = weir__load(&mailbox->first, acquire);
+    if ((first & 1) != parity || first <= 1) {
+        return NULL; /* a gap */
+    }
+    mailbox->first_taken = (uint8_t)(parity + 1);
+    cursor->held = &((weir__lone *)(first & ~(uintptr_t)1))->envelope;
+    return cursor->held;
+}
+
+void weir__mailbox_put_beside(weir__mailbox *mailbox, weir__lone *lone)
+{
+    weir__lone *newest = weir__load(&mailbox->beside, relaxed);
+    do {
+        weir__store(&lone->pooled.next, newest != NULL ? &newest->pooled : NULL, relaxed);
+        /* [H1] pairs with [H2]. */
+    } while (!weir__cas(&mailbox->beside, &newest, lone, release, relaxed));
+}
+
+static weir__lone *next_of(weir__lone *lone)
+{
+    return (weir__lone *)(void *)weir__load(&lone->pooled.next, relaxed);
+}
+
+/* Appends what has come, turned round, to what was taken before. */
+static void gather(weir__mailbox *mailbox)
+{
+    /* [H2] pairs with [H1]. */
+    weir__lone *newest = weir__exchange(&mailbox->beside, NULL, acquire);
+    weir__lone *oldest = NULL;
+    while (newest != NULL) {
+        weir__lone *next = next_of(newest);
+        weir__store(&newest->pooled.next, oldest != NULL ? &oldest->pooled : NULL, relaxed);
+        oldest = newest;
+        newest = next;
+    }
+    if (mailbox->beside_taken == NULL) {
+        mailbox->beside_taken = oldest;
+        return;
+    }
+    weir__lone *last = mailbox->beside_taken;
+    while (next_of(last) != NULL) {
+        last = next_of(last);
+    }
+    weir__store(&last->pooled.next, oldest != NULL ? &oldest->pooled : NULL, relaxed);
+}
+
+/* The one beside that has this ticket, taken off its list if asked for; NULL: there is none. It is
+ * the first one, unless two were put beside at the same moment. */
+static weir__lone *find_beside(weir__mailbox *mailbox, uint32_t ticket, bool take)
+{
+    for (int looks = 0; looks < 2; looks++) {
+        weir__lone *before = NULL;
+        for (weir__lone *l = mailbox->beside_taken; l != NULL; before = l, l = next_of(l)) {
+            if (l->ticket != ticket) {
+                continue;
+            }
+            if (take && before == NULL) {
+                mailbox->beside_taken = next_of(l);
+            } else if (take) {
+                weir__store(&before->pooled.next, weir__load(&l->pooled.next, relaxed), relaxed);
+            }
+            return l;
+        }
+        if (weir__load(&mailbox->beside, relaxed) == NULL) {
+            return NULL;
+        }
+        gather(mailbox);
+    }
+    return NULL;
+}
+
+WEIR__SELDOM weir__envelope *weir__mailbox_take_beside(weir__mailbox *mailbox, weir__cursor *cursor)
+{
+    weir__lone *lone = find_beside(mailbox, cursor->ticket, true);
+    cursor->held = lone != NULL ? &lone->envelope : NULL;
+    return cursor->held;
+}
+
+/* ---- the end of an epoch ---- */
+
+/* What this epoch did not use is of the one before: the next one must not take it for its own. False:
+ * somebody has just begun to use it. */
+static bool clear_stale(weir__mailbox *mailbox, uint64_t word)
+{
+    const uintptr_t parity = weir__mailbox_parity(word);
+    uintptr_t root = weir__load(&mailbox->root, relaxed);
+    if (root != 0 && (root & 1) != parity &&
+        !weir__cas(&mailbox->root, &root, 0, acq_rel, relaxed)) {
+        return false;
+    }
+    if ((word & WEIR__MAILBOX_FIRST) == 0) {
+        weir__store(&mailbox->first, 0, relaxed); /* nobody else touches them in such an epoch */
+        mailbox->first_taken = 0;
+    }
+    return true;
+}
+
+bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredited,
+                        weir__stock *stock)
+{
+    const uint32_t ticket = weir__mailbox_ticket(word);
+    const uint64_t idle =
+        ((word - uncredited * WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)) ^
+        WEIR__MAILBOX_EPOCH;
+    if (!clear_stale(mailbox, word)) {
+        return false;
+    }
+    weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word));
+    const uint32_t page_class = mailbox->page_class; /* afterwards it may be another processor's */
+    /* [F] pairs with [A]: all that this turn wrote, for the thread of the next. seq_cst for the sake
+     * of want_room, like credit. */
+    if (!weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)) {
+        return false;
+    }
+    if (root != NULL) {
+        drop_root(root, page_class, ticket, stock);
+    }
+    return true;
+}
+
+void weir__mailbox_retire(weir__mailbox *mailbox, uint64_t word, weir__stock *stock)
+{
+    weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word));
+    if (root != NULL) {
+        weir__store(&mailbox->root, 0, relaxed);
+        drop_root(root, mailbox->page_class, weir__mailbox_ticket(word), stock);
+    }
+}
+
+/* ---- owed places ---- */
 
 weir__claim weir__mailbox_reserve(weir__mailbox *mailbox)
 {
@@ -73,7 +288,7 @@ weir__claim weir__mailbox_reserve(weir__mailbox *mailbox)
     return WEIR__CLAIM_OK;
 }
 
-weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox)
+weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox, uint64_t *before)
 {
     uint64_t word = weir__load(&mailbox->word, relaxed);
     uint64_t next;
@@ -84,6 +299,7 @@ weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox)
         }
         next = (word - WEIR__MAILBOX_OWED_ONE + WEIR__MAILBOX_ACCEPT_ONE) | WEIR__MAILBOX_READY;
     } while (!weir__cas(&mailbox->word, &word, next, acq_rel, relaxed));
+    *before = word;
     return (word & WEIR__MAILBOX_READY) != 0 ? WEIR__CLAIM_OK : WEIR__CLAIM_FIRST;
 }
 
@@ -93,61 +309,124 @@ void weir__mailbox_unreserve(weir__mailbox *mailbox)
     WEIR_ASSERT(weir__mailbox_owed(word) > 0);
 }
 
-/* Head lock held. */
-static weir__pop pop(weir__mailbox *mailbox, weir__envelope_wide *out, weir__envelope **spent)
+/* ---- evicting mailboxes ---- */
+
+/* What a handler needs. */
+static void copy_out(weir__lone *out, weir__envelope *envelope)
 {
-    weir__cursor cursor = weir__mailbox_cursor(mailbox);
-    weir__envelope *event = weir__mailbox_take(mailbox, &cursor, spent);
-    if (event == NULL) {
-        return WEIR__POP_NONE;
+    const uint32_t state = weir__load(&envelope->state, relaxed);
+    weir__init(&out->envelope.state, state);
+    out->envelope.size = envelope->size;
+    out->envelope.type = envelope->type;
+    out->envelope.sender = envelope->sender;
+    out->envelope.flow = envelope->flow;
+    out->envelope.payload = envelope->payload;
+    if ((state & WEIR__ENVELOPE_ALONE) != 0) {
+        out->ask = weir__lone_of(envelope)->ask;
+        out->tag = weir__lone_of(envelope)->tag;
     }
-    weir__envelope_copy(out, event);
-    weir__mailbox_keep(mailbox, cursor);
-    return WEIR__POP_EVENT;
 }
 
-weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__envelope_wide *out,
-                            weir__envelope **spent)
+weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__trylock *lock, weir__stock *stock,
+                            weir__lone *out, weir__lone **spent)
 {
-    WEIR_ASSERT(mailbox->evicting);
+    WEIR_ASSERT(weir__mailbox_evicts(mailbox));
     *spent = NULL;
-    if (!weir__trylock_take(&mailbox->head_lock)) {
-        return WEIR__POP_BUSY;
-    }
-    const weir__pop result = pop(mailbox, out, spent);
-    weir__trylock_release(&mailbox->head_lock);
-    return result;
-}
-
-weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__atomic_u64 *evicted,
-                              weir__envelope_wide *out, weir__envelope **spent)
-{
-    WEIR_ASSERT(mailbox->evicting);
-    *spent = NULL;
-    if (!weir__trylock_take(&mailbox->head_lock)) {
+    if (!weir__trylock_take(lock)) {
         return WEIR__POP_BUSY;
     }
     const uint64_t word = weir__load(&mailbox->word, acquire);
-    const bool full = weir__mailbox_count(word) + weir__mailbox_owed(word) >= mailbox->limit;
-    weir__pop result = WEIR__POP_NONE;
-    if (full && (word & WEIR__MAILBOX_CLOSED) == 0 && weir__mailbox_count(word) > 0) {
-        result = pop(mailbox, out, spent);
+    weir__cursor cursor = weir__mailbox_cursor(word, 0);
+    weir__envelope *envelope =
+        weir__mailbox_count(word) > 0 ? weir__mailbox_take(mailbox, &cursor, word) : NULL;
+    if (envelope != NULL) {
+        copy_out(out, envelope);
+        *spent = weir__mailbox_let_go(mailbox, &cursor, word, stock);
+        weir__mailbox_credit(mailbox, 1);
     }
-    if (result == WEIR__POP_EVENT && (out->envelope.flags & WEIR__ENVELOPE_OWED) == 0) {
-        weir__add(evicted, 1, acq_rel);
-        weir__add(&mailbox->word, WEIR__MAILBOX_TICKET_ONE, acq_rel);
-    }
-    weir__trylock_release(&mailbox->head_lock);
-    return result;
+    weir__trylock_release(lock);
+    return envelope != NULL ? WEIR__POP_EVENT : WEIR__POP_NONE;
 }
 
-void weir__mailbox_settle_evictions(weir__mailbox *mailbox)
+/* How many of the oldest `count` lie beside, one after the other. They are listed in this order but
+ * for a few, so the next one in the list is asked first: thousands of signals may wait. */
+static uint32_t count_beside(weir__mailbox *mailbox, uint32_t head, uint32_t count)
 {
-    if (mailbox->evicting) {
-        /* Ends: holders only copy one envelope. */
-        while (!weir__trylock_take(&mailbox->head_lock)) {
-            weir__yield();
+    weir__lone *last = NULL;
+    uint32_t beside = 0;
+    while (beside < count) {
+        const uint32_t ticket = TICKET(head + beside);
+        weir__lone *next = last != NULL ? next_of(last) : NULL;
+        last = next != NULL && next->ticket == ticket ? next : find_beside(mailbox, ticket, false);
+        if (last == NULL) {
+            break;
         }
-        weir__trylock_release(&mailbox->head_lock);
+        beside++;
     }
+    return beside;
+}
+
+/* Lock held. The oldest event that does not lie beside, in front of which only such lie that do:
+ * these move up by one ticket each, and so the first ticket is free. NULL: there is a gap, or
+ * nothing that could be evicted. */
+static weir__envelope *take_oldest(weir__mailbox *mailbox, uint64_t word, weir__cursor *cursor)
+{
+    const uint32_t head = cursor->ticket;
+    const uint32_t count = weir__mailbox_count(word);
+    const uint32_t beside = count_beside(mailbox, head, count);
+    weir__envelope *envelope = NULL;
+    if (beside == count) {
+        return NULL;
+    }
+    cursor->ticket = TICKET(head + beside);
+    const uintptr_t parity = weir__mailbox_parity(word);
+    envelope = weir__mailbox_first_due(mailbox, word)
+                   ? weir__mailbox_take_first(mailbox, cursor, parity)
+                   : weir__mailbox_take_placed(mailbox, cursor, parity);
+    for (weir__lone *l = mailbox->beside_taken; envelope != NULL && l != NULL; l = next_of(l)) {
+        l->ticket = TICKET(l->ticket - head) < beside ? TICKET(l->ticket + 1) : l->ticket;
+    }
+    return envelope;
+}
+
+weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__trylock *lock,
+                              weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
+                              weir__lone *out, weir__lone **spent)
+{
+    WEIR_ASSERT(weir__mailbox_evicts(mailbox));
+    *spent = NULL;
+    if (!weir__trylock_take(lock)) {
+        return WEIR__POP_BUSY;
+    }
+    const uint64_t word = weir__load(&mailbox->word, acquire);
+    weir__cursor cursor = weir__mailbox_cursor(word, 0);
+    const uint32_t head = cursor.ticket;
+    const bool full = weir__mailbox_count(word) + weir__mailbox_owed(word) >= mailbox->limit &&
+                      (word & WEIR__MAILBOX_CLOSED) == 0 && weir__mailbox_count(word) > 0;
+    weir__envelope *envelope = full ? take_oldest(mailbox, word, &cursor) : NULL;
+    if (envelope != NULL) {
+        copy_out(out, envelope);
+        if (cursor.page != NULL) {
+            weir__store(&envelope->state, 0, relaxed);
+        } else {
+            *spent = weir__lone_of(envelope);
+        }
+        cursor.ticket = TICKET(head + 1);
+        if (weir__mailbox_offset(mailbox->page_class, cursor.ticket) == 0) {
+            weir__mailbox_leave_page(mailbox, &cursor, weir__mailbox_parity(word), stock);
+        }
+        weir__add(evicted, 1, acq_rel);
+        *before = weir__add(&mailbox->word, WEIR__MAILBOX_TICKET_ONE, acq_rel);
+    }
+    weir__trylock_release(lock);
+    return envelope != NULL ? WEIR__POP_EVENT : WEIR__POP_NONE;
+}
+
+void weir__mailbox_settle_evictions(weir__trylock *lock)
+{
+    /* Ends: holders only copy one envelope. */
+    while (!weir__trylock_take(lock)) {
+        weir__yield();
+    }
+    weir__trylock_release(lock);
 }

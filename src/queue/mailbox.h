@@ -1,26 +1,32 @@
 /*
  * queue/mailbox.h - the bounded queue in front of every processor: many posters, one owner.
  *
- * One word answers "accepted?", "full?", "closed?" and "do I have to make it ready?" in one step:
+ * One word answers "accepted?", "full?", "closed?", "do I have to make it ready?" and "which place
+ * is mine?" in one step:
  *
- *     | ticket 20 | owed 20 | count 20 | .. | CLOSED | READY |
+ *     | ticket 20 | owed 20 | count 20 | FIRST | EPOCH | CLOSED | READY |
  *
  * READY is set from the step that accepts the first event until the step in which the owner finds
- * none: so exactly one poster sees the edge, and exactly one thread at a time is the owner. `count`
- * is what was claimed and not yet credited back; `owed` are places that were promised for later
- * (a room event); both together are bounded by the limit. `ticket` counts every accepted event,
- * modulo 2^20, and costs nothing: it says how many are outstanding, independently of the counters.
- * The events themselves hang in a list:
+ * none: an *epoch*. So exactly one poster sees the edge, and exactly one thread at a time is the
+ * owner. `count` is what was claimed and not yet credited back; `owed` are places that were promised
+ * for later (a room event); both together are bounded by the limit. `ticket` counts every accepted
+ * event, modulo 2^20: it is the event's number in the order of the mailbox, and says where it lies:
  *
- *     claim (one exchange on the word)  ->  fill the envelope  ->  publish (one exchange on tail)
+ *     the first of an epoch   in an envelope of its own (`first`): most epochs have no second
+ *     all others              in the pages under `root` (queue/page.h), by ticket
+ *     what was made ready     beside (`beside`): room events and signals, which must not need memory
+ *     beforehand
  *
- * Between claim and publish the owner sees a count without an event (a *gap*): it leaves the turn
- * and comes back. The last envelope taken stays in the list as its stub until the next one is taken
- * or the mailbox goes idle, so an idle mailbox owns no memory at all.
+ *     claim (one exchange on the word)  ->  find the place  ->  fill it  ->  say so (one store)
  *
- * Which calls may overlap on one mailbox: claim, claim_owed, reserve, unreserve, publish, close and
- * the looks freely with everything; take, credit, idle and open/close of a cursor only on the owner
- * (whoever set READY hands ownership to the thread that takes the processor from its ready queue).
+ * Between claim and fill the owner sees a count without an event (a *gap*): it leaves the turn and
+ * comes back. An idle mailbox owns no memory at all. Nobody clears `first` and `root` then: they
+ * carry the parity of their epoch, and the next epoch has the other one. An epoch that does not use
+ * one of them clears it at its end, so that what it finds is never older than the epoch before.
+ *
+ * Which calls may overlap on one mailbox: claims, reserve, unreserve, places, close and the looks
+ * freely with everything; take, credit, idle and whatever has a cursor only on the owner (whoever
+ * set READY hands ownership to the thread that takes the processor from its ready queue).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -28,7 +34,7 @@
 #define WEIR_QUEUE_MAILBOX_H
 
 #include "base/assert.h"
-#include "queue/envelope.h"
+#include "queue/page.h"
 #include "sync/atomic.h"
 #include "sync/mutex.h"
 
@@ -36,6 +42,8 @@
 
 #define WEIR__MAILBOX_READY UINT64_C(1)
 #define WEIR__MAILBOX_CLOSED UINT64_C(2)
+#define WEIR__MAILBOX_EPOCH UINT64_C(4)
+#define WEIR__MAILBOX_FIRST UINT64_C(8) /* the first event of this epoch lies in `first` */
 #define WEIR__MAILBOX_ONE (UINT64_C(1) << 4)
 #define WEIR__MAILBOX_OWED_ONE (UINT64_C(1) << 24)
 #define WEIR__MAILBOX_TICKET_ONE (UINT64_C(1) << 44)
@@ -43,17 +51,22 @@
 #define WEIR__MAILBOX_FIELD UINT64_C(0xfffff)
 
 typedef struct weir__mailbox {
-    weir__atomic_u64 word;               /* posters and owner, by exchange */
-    WEIR__ATOMIC(weir__envelope *) tail; /* posters by exchange; owner to NULL at idle */
-    WEIR__ATOMIC(uintptr_t) head;        /* owner; the poster that found tail NULL writes it once */
-    uint32_t limit;                      /* written before the mailbox is reachable */
-    uint16_t credit_every;               /* events that the owner may take before it credits them */
-    bool evicting;                       /* drop-oldest: take runs under head_lock */
-    weir__trylock head_lock;
+    weir__atomic_u64 word;             /* posters and owner, by exchange */
+    WEIR__ATOMIC(uintptr_t) first;     /* | parity. The poster at the edge; the owner to 0 */
+    WEIR__ATOMIC(uintptr_t) root;      /* | parity. Posters, by exchange; the owner to 0, too */
+    WEIR__ATOMIC(weir__lone *) beside; /* newest first. Posters by exchange, the owner takes all */
+    weir__lone *beside_taken;          /* owner: the same, oldest first */
+    uint32_t limit;        /* written before the mailbox is reachable, so the next two */
+    uint16_t credit_every; /* events that the owner may take before it credits them; 0: an evicting
+                              one (drop-oldest) */
+    uint8_t page_class;
+    uint8_t first_taken; /* owner: parity + 1 of the last epoch in which it was; 0: none */
 } weir__mailbox;
 
-/* The head's lowest bit: this envelope was not taken yet (it is no stub). */
-#define WEIR__MAILBOX_FRESH ((uintptr_t)1)
+static inline bool weir__mailbox_evicts(const weir__mailbox *mailbox)
+{
+    return mailbox->credit_every == 0;
+}
 
 static inline uint32_t weir__mailbox_count(uint64_t word)
 {
@@ -63,6 +76,18 @@ static inline uint32_t weir__mailbox_count(uint64_t word)
 static inline uint32_t weir__mailbox_owed(uint64_t word)
 {
     return (uint32_t)((word >> 24) & WEIR__MAILBOX_FIELD);
+}
+
+/* The next event to be accepted has this number. */
+static inline uint32_t weir__mailbox_ticket(uint64_t word)
+{
+    return (uint32_t)(word >> 44);
+}
+
+/* 0 or 1, as in the lowest bit of `first` and `root`. */
+static inline uintptr_t weir__mailbox_parity(uint64_t word)
+{
+    return (uintptr_t)(word >> 2) & 1;
 }
 
 /* Accepted and not yet done, given how many are done (handled, dead, evicted, left). Exact as long
@@ -77,15 +102,19 @@ static inline uint32_t weir__mailbox_outstanding(uint64_t word, uint64_t done)
  * exact. */
 void weir__mailbox_open(weir__mailbox *mailbox, uint32_t limit, uint32_t batch, bool evicting);
 
+/* ---- posters ---- */
+
 typedef enum weir__claim {
     WEIR__CLAIM_OK,
-    WEIR__CLAIM_FIRST, /* and the caller must make the processor ready after publishing */
+    WEIR__CLAIM_FIRST, /* and the caller must make the processor ready after filling */
     WEIR__CLAIM_FULL,
     WEIR__CLAIM_CLOSED
 } weir__claim;
 
-/* Any thread. Up to *count places; *count becomes how many were got. */
-static inline weir__claim weir__mailbox_claim(weir__mailbox *mailbox, uint32_t *count)
+/* Any thread. Up to *count places; *count becomes how many were got, *before is the word that gave
+ * them: the first has its ticket. `edge`: FIRST, or 0 for one that goes beside. */
+static inline weir__claim weir__mailbox_claim_as(weir__mailbox *mailbox, uint32_t *count,
+                                                 uint64_t *before, uint64_t edge)
 {
     uint64_t word = weir__load(&mailbox->word, relaxed);
     for (;;) {
@@ -98,98 +127,193 @@ static inline weir__claim weir__mailbox_claim(weir__mailbox *mailbox, uint32_t *
         }
         const uint32_t room = mailbox->limit - used;
         const uint32_t got = *count < room ? *count : room;
-        const uint64_t next = (word + got * WEIR__MAILBOX_ACCEPT_ONE) | WEIR__MAILBOX_READY;
-        /* [A] pairs with [F]: the last owner's writes, for the one that makes it ready. */
+        const bool ready = (word & WEIR__MAILBOX_READY) != 0;
+        const uint64_t next =
+            (word + got * WEIR__MAILBOX_ACCEPT_ONE) | (ready ? 0 : WEIR__MAILBOX_READY | edge);
+        /* [A] pairs with [F]: the last owner's writes, for the one that makes it ready, and what the
+         * owner has emptied before it gave places back, for the one that fills them. */
         if (weir__likely(weir__cas(&mailbox->word, &word, next, acq_rel, relaxed))) {
             *count = got;
-            return (word & WEIR__MAILBOX_READY) != 0 ? WEIR__CLAIM_OK : WEIR__CLAIM_FIRST;
+            *before = word;
+            return ready ? WEIR__CLAIM_OK : WEIR__CLAIM_FIRST;
         }
     }
 }
 
-/* Any thread. Hangs a chain of claimed events in: first ... last, linked by next. */
-static inline void weir__mailbox_publish(weir__mailbox *mailbox, weir__envelope *first,
-                                         weir__envelope *last)
+static inline weir__claim weir__mailbox_claim(weir__mailbox *mailbox, uint32_t *count,
+                                              uint64_t *before)
 {
-    weir__store(&last->pooled.next, NULL, relaxed);
-    /* [B] acquires the stub's content from the poster before, and [H] at idle. */
-    weir__envelope *before = weir__exchange(&mailbox->tail, last, acq_rel);
-    if (weir__likely(before != NULL)) {
-        /* [C] pairs with [E]: the envelopes are filled. */
-        weir__store(&before->pooled.next, &first->pooled, release);
-    } else {
-        /* [D] pairs with [G]: the same, for the first one after idle. */
-        weir__store(&mailbox->head, (uintptr_t)first | WEIR__MAILBOX_FRESH, release);
-    }
+    return weir__mailbox_claim_as(mailbox, count, before, WEIR__MAILBOX_FIRST);
 }
 
-/* Owner. Where it stands, kept in a register during a turn. 0: not known yet. */
+/* One that goes beside. */
+static inline weir__claim weir__mailbox_claim_beside(weir__mailbox *mailbox, uint64_t *before)
+{
+    uint32_t one = 1;
+    return weir__mailbox_claim_as(mailbox, &one, before, 0);
+}
+
+/* The missing parts of the way to a ticket's place; the stock suffices. */
+weir__root *weir__mailbox_make_root(weir__mailbox *mailbox, uintptr_t parity, weir__stock *stock);
+weir__envelope *weir__mailbox_make_place(weir__root *root, uint32_t page_class, uint32_t ticket,
+                                         weir__stock *stock);
+
+static inline weir__root *weir__mailbox_root(weir__mailbox *mailbox, uintptr_t parity)
+{
+    /* [B] pairs with [D]: the root is empty, but for what others have entered. */
+    const uintptr_t root = weir__load(&mailbox->root, acquire);
+    return (root & 1) == parity ? (weir__root *)(root & ~(uintptr_t)1) : NULL;
+}
+
+/* The page that a ticket falls into, if it is there. */
+static inline weir__page *weir__mailbox_page(weir__root *root, uint32_t page_class, uint32_t ticket)
+{
+    const uint32_t page = ticket >> weir__page_bits(page_class);
+    const uint32_t entry = (page >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
+    /* Twice [B]. */
+    weir__index *index = weir__load(&root->indexes[entry], acquire);
+    return weir__likely(index != NULL)
+               ? weir__load(&index->pages[page % (1u << WEIR__INDEX_BITS)], acquire)
+               : NULL;
+}
+
+static inline uint32_t weir__mailbox_offset(uint32_t page_class, uint32_t ticket)
+{
+    return ticket & ((1u << weir__page_bits(page_class)) - 1);
+}
+
+/* Any thread that has claimed this ticket, not as the first of its epoch. */
+static inline weir__envelope *weir__mailbox_place(weir__mailbox *mailbox, uint64_t before,
+                                                  uint32_t ticket, weir__stock *stock)
+{
+    const uintptr_t parity = weir__mailbox_parity(before);
+    weir__root *root = weir__mailbox_root(mailbox, parity);
+    if (weir__unlikely(root == NULL)) {
+        root = weir__mailbox_make_root(mailbox, parity, stock);
+    }
+    const uint32_t page_class = mailbox->page_class;
+    weir__page *page = weir__mailbox_page(root, page_class, ticket);
+    return weir__likely(page != NULL) ? &page->envelopes[weir__mailbox_offset(page_class, ticket)]
+                                      : weir__mailbox_make_place(root, page_class, ticket, stock);
+}
+
+/* The one that saw the edge: its envelope is filled. */
+static inline void weir__mailbox_put_first(weir__mailbox *mailbox, uint64_t before,
+                                           weir__lone *lone)
+{
+    /* [D1] pairs with [G]. */
+    weir__store(&mailbox->first, (uintptr_t)lone | weir__mailbox_parity(before), release);
+}
+
+/* The one that claimed beside: lone->ticket is set, its envelope is filled. */
+void weir__mailbox_put_beside(weir__mailbox *mailbox, weir__lone *lone);
+
+/* ---- the owner ---- */
+
+/* Where the owner stands, kept in registers during a turn. */
 typedef struct weir__cursor {
-    uintptr_t head;
+    weir__page *page;     /* of the next one; NULL: not looked up */
+    weir__envelope *held; /* taken and not let go; NULL: none */
+    uint32_t ticket;      /* of the next one; of the one that is held */
 } weir__cursor;
 
-/* The next event, or NULL in a gap. *spent: an envelope that is free now, or NULL. The event's
- * content stays valid until the next take or idle. */
-static inline weir__envelope *weir__mailbox_take(weir__mailbox *mailbox, weir__cursor *cursor,
-                                                 weir__envelope **spent)
+/* `uncredited`: taken and still counted. */
+static inline weir__cursor weir__mailbox_cursor(uint64_t word, uint32_t uncredited)
 {
-    *spent = NULL;
-    if (cursor->head == 0) {
-        /* [G] pairs with [D]. */
-        cursor->head = weir__load(&mailbox->head, acquire);
-        if (cursor->head == 0) {
-            return NULL;
+    return (weir__cursor){ .ticket = (weir__mailbox_ticket(word) - weir__mailbox_count(word) +
+                                      uncredited) &
+                                     (uint32_t)WEIR__MAILBOX_FIELD };
+}
+
+/* The seldom halves of take and let_go. */
+weir__envelope *weir__mailbox_take_first(weir__mailbox *mailbox, weir__cursor *cursor,
+                                         uintptr_t parity);
+weir__envelope *weir__mailbox_take_beside(weir__mailbox *mailbox, weir__cursor *cursor);
+void weir__mailbox_leave_page(weir__mailbox *mailbox, weir__cursor *cursor, uintptr_t parity,
+                              weir__stock *stock);
+
+/* The first of the epoch lies alone, and is still to be taken. */
+static inline bool weir__mailbox_first_due(const weir__mailbox *mailbox, uint64_t word)
+{
+    return (word & WEIR__MAILBOX_FIRST) != 0 &&
+           mailbox->first_taken != weir__mailbox_parity(word) + 1;
+}
+
+/* The same, of what has a place. */
+static inline weir__envelope *weir__mailbox_take_placed(weir__mailbox *mailbox,
+                                                        weir__cursor *cursor, uintptr_t parity)
+{
+    const uint32_t page_class = mailbox->page_class;
+    if (cursor->page == NULL) {
+        weir__root *root = weir__mailbox_root(mailbox, parity);
+        cursor->page = root != NULL ? weir__mailbox_page(root, page_class, cursor->ticket) : NULL;
+    }
+    if (weir__likely(cursor->page != NULL)) {
+        weir__envelope *envelope =
+            &cursor->page->envelopes[weir__mailbox_offset(page_class, cursor->ticket)];
+        /* [E] pairs with [C]. */
+        if (weir__likely(weir__load(&envelope->state, acquire) != 0)) {
+            cursor->held = envelope;
+            return envelope;
         }
     }
-    if ((cursor->head & WEIR__MAILBOX_FRESH) != 0) {
-        cursor->head &= ~WEIR__MAILBOX_FRESH;
-        return (weir__envelope *)cursor->head;
-    }
-    weir__envelope *stub = (weir__envelope *)cursor->head;
-    /* [E] pairs with [C]. */
-    weir__envelope *event = (weir__envelope *)(void *)weir__load(&stub->pooled.next, acquire);
-    if (event != NULL) {
-        cursor->head = (uintptr_t)event;
-        *spent = stub;
-    }
-    return event;
+    return NULL;
 }
 
-static inline weir__cursor weir__mailbox_cursor(weir__mailbox *mailbox)
+/* The next event, or NULL in a gap. Its content stays valid until it is let go. `word`: any of this
+ * epoch. */
+static inline weir__envelope *weir__mailbox_take(weir__mailbox *mailbox, weir__cursor *cursor,
+                                                 uint64_t word)
 {
-    return (weir__cursor){ weir__load(&mailbox->head, acquire) };
-}
-
-/* Keeps the owner's place for its next turn. With no place there is nothing to keep: a poster may
- * be about to write the head. */
-static inline void weir__mailbox_keep(weir__mailbox *mailbox, weir__cursor cursor)
-{
-    if (cursor.head != 0) {
-        weir__store(&mailbox->head, cursor.head, relaxed);
+    const uintptr_t parity = weir__mailbox_parity(word);
+    if (weir__mailbox_first_due(mailbox, word)) {
+        return weir__mailbox_take_first(mailbox, cursor, parity);
     }
+    weir__envelope *envelope = weir__mailbox_take_placed(mailbox, cursor, parity);
+    return weir__likely(envelope != NULL) ? envelope : weir__mailbox_take_beside(mailbox, cursor);
 }
 
-/* Owner. Gives back `count` places of events that it took. Returns the word after. */
+/* The event that was taken is done with. Returns what it lay in if that was a lone one: the caller
+ * frees it. */
+static inline weir__lone *weir__mailbox_let_go(weir__mailbox *mailbox, weir__cursor *cursor,
+                                               uint64_t word, weir__stock *stock)
+{
+    weir__envelope *envelope = cursor->held;
+    const uint32_t page_class = mailbox->page_class;
+    weir__lone *lone = NULL;
+    cursor->held = NULL;
+    if (weir__likely(cursor->page != NULL) &&
+        weir__likely(envelope ==
+                     &cursor->page->envelopes[weir__mailbox_offset(page_class, cursor->ticket)])) {
+        weir__store(&envelope->state, 0, relaxed);
+    } else {
+        lone = weir__lone_of(envelope);
+    }
+    cursor->ticket = (cursor->ticket + 1) & (uint32_t)WEIR__MAILBOX_FIELD;
+    if (weir__unlikely(weir__mailbox_offset(page_class, cursor->ticket) == 0)) {
+        weir__mailbox_leave_page(mailbox, cursor, weir__mailbox_parity(word), stock);
+    }
+    return lone;
+}
+
+/* Gives back `count` places of events that it took and let go. Returns the word after. */
 static inline uint64_t weir__mailbox_credit(weir__mailbox *mailbox, uint32_t count)
 {
-    /* seq_cst: pairs with want_room's push, then look (engine/room.c). */
+    /* seq_cst: pairs with want_room's push, then look (engine/room.c). [F] too: a place that is
+     * claimed anew is empty. */
     return weir__sub(&mailbox->word, count * WEIR__MAILBOX_ONE, seq_cst) -
            count * WEIR__MAILBOX_ONE;
 }
 
-/* Owner, when nothing is left to take: gives the stub back, unless an event has come behind it.
- * True: it did, *spent is free. An evicting mailbox does it under its head lock. */
-bool weir__mailbox_retire(weir__mailbox *mailbox, weir__cursor *cursor, weir__envelope **spent);
+/* Holding `uncredited` taken events, none of them held, and having seen `word` with nothing else in
+ * it. True: it is idle, and no longer ours. False: something came; go on. */
+bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredited,
+                        weir__stock *stock);
 
-/* Owner, holding `uncredited` taken events and having seen `word` with nothing else in it. True: it
- * is idle, and no longer ours. False: something came; go on. */
-static inline bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredited)
-{
-    const uint64_t idle = (word - uncredited * WEIR__MAILBOX_ONE) & ~WEIR__MAILBOX_READY;
-    /* [F] pairs with [A]: all that this turn wrote, for the thread of the next. seq_cst for the
-     * sake of want_room, like credit. */
-    return weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed);
-}
+/* Closed and empty: gives its memory back. Nobody will come any more. */
+void weir__mailbox_retire(weir__mailbox *mailbox, uint64_t word, weir__stock *stock);
+
+/* ---- all ---- */
 
 /* Any thread. True: the caller must make the processor ready, for its owner to finish it. */
 static inline bool weir__mailbox_close(weir__mailbox *mailbox)
@@ -205,30 +329,31 @@ static inline bool weir__mailbox_rouse(weir__mailbox *mailbox)
     return (weir__or(&mailbox->word, WEIR__MAILBOX_READY, acq_rel) & WEIR__MAILBOX_READY) == 0;
 }
 
-/* Any thread. A place for an event that is owed later; and what becomes of it. */
+/* Any thread. A place for an event that is owed later; and what becomes of it: it goes beside. */
 weir__claim weir__mailbox_reserve(weir__mailbox *mailbox);
-weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox);
+weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox, uint64_t *before);
 void weir__mailbox_unreserve(weir__mailbox *mailbox);
 
 /*
- * Evicting mailboxes (drop-oldest) only: owner and posters take under the head lock, and take a
- * copy, so that neither needs the stub's content afterwards. *spent is an envelope that is free
- * now, or NULL. NONE: nothing published; BUSY: the lock is held for a moment, try again.
+ * Evicting mailboxes (drop-oldest) only: owner and posters take under `lock`, and take a copy, which
+ * is credited or replaced before the lock is released. NONE: nothing is there; BUSY: the lock is
+ * held for a moment, try again. *spent: what it lay in, to be freed by the caller; or NULL.
  */
 typedef enum weir__pop { WEIR__POP_EVENT, WEIR__POP_NONE, WEIR__POP_BUSY } weir__pop;
-weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__envelope_wide *out,
-                            weir__envelope **spent);
 
-/*
- * A poster that was refused. If the mailbox is (still) full and open, the oldest event is popped,
- * its place is the poster's, and both the ticket and `evicted` go up, all in one piece as far as a
- * freeze can tell. NONE: it is not full, or nothing is published; claim again. An owed event is
- * handed out too, uncounted: the poster must hang it in again.
- */
-weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__atomic_u64 *evicted,
-                              weir__envelope_wide *out, weir__envelope **spent);
+/* The owner: the oldest one, and its place is free. */
+weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__trylock *lock, weir__stock *stock,
+                            weir__lone *out, weir__lone **spent);
+
+/* A poster that was refused. If the mailbox is (still) full and open, the oldest event is popped,
+ * its place is the poster's, *before says which one, and both the ticket and `evicted` go up, all in
+ * one piece as far as a freeze can tell. NONE: it is not full, or nothing can be got at; claim
+ * again. What lies beside is owed to the receiver, and is not evicted. */
+weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__trylock *lock,
+                              weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
+                              weir__lone *out, weir__lone **spent);
 
 /* After a close: whoever was in the middle of an eviction has finished, and none begins. */
-void weir__mailbox_settle_evictions(weir__mailbox *mailbox);
+void weir__mailbox_settle_evictions(weir__trylock *lock);
 
 #endif /* WEIR_QUEUE_MAILBOX_H */

@@ -15,7 +15,11 @@
 
 #include "base/memory.h"
 
-#define CHUNK_BYTES ((size_t)1 << 18)
+#ifdef WEIR_SIMULATED
+#define CHUNK_BYTES ((size_t)1 << 13) /* every run makes them anew */
+#else
+#define CHUNK_BYTES ((size_t)1 << 16)
+#endif
 #define TAG_BITS 22
 #define TAG_MASK ((UINT64_C(1) << TAG_BITS) - 1)
 
@@ -80,6 +84,13 @@ void weir__pool_open(weir__pool *pool, const weir_allocator *allocator, uint32_t
     pool->magazine_size = magazine_size;
 }
 
+void weir__pool_open_empty(weir__pool *pool, const weir_allocator *allocator, uint32_t object_size,
+                           uint32_t magazine_size)
+{
+    weir__pool_open(pool, allocator, object_size, magazine_size);
+    pool->empty = true;
+}
+
 void weir__pool_close(weir__pool *pool)
 {
     struct weir__pool_chunk *chunk = pool->chunks;
@@ -121,6 +132,9 @@ static weir__pooled *carve(weir__pool *pool, uint32_t *count)
         for (uint32_t i = *count; i > 0; i--) {
             char *memory = pool->fresh + (size_t)(i - 1) * pool->object_size;
             weir__pooled *object = (weir__pooled *)(void *)memory;
+            if (pool->empty) {
+                memset(memory, 0, pool->object_size);
+            }
             weir__init(&object->next, first);
             weir__init(&object->link, 0);
             first = object;
@@ -142,6 +156,7 @@ bool weir__pool_refill(weir__pool *pool, weir__pool_cache *cache)
     weir__pooled *magazine = depot_pop(pool);
     if (magazine != NULL) {
         cache->count = *count_of(magazine);
+        *count_of(magazine) = 0; /* an empty object is empty */
     } else {
         magazine = carve(pool, &cache->count);
     }
@@ -149,9 +164,28 @@ bool weir__pool_refill(weir__pool *pool, weir__pool_cache *cache)
     return magazine != NULL;
 }
 
+bool weir__pool_reserve(weir__pool *pool, weir__pool_cache *cache, uint32_t count)
+{
+    while (cache->count < count) {
+        weir__pool_cache more = { NULL, cache->spare, 0 };
+        cache->spare = NULL;
+        if (!weir__pool_refill(pool, &more)) {
+            return false;
+        }
+        weir__pooled *last = more.current;
+        for (uint32_t i = 1; i < more.count; i++) {
+            last = weir__load(&last->next, relaxed);
+        }
+        weir__store(&last->next, cache->current, relaxed);
+        cache->current = more.current;
+        cache->count += more.count;
+    }
+    return true;
+}
+
 void weir__pool_spill(weir__pool *pool, weir__pool_cache *cache)
 {
-    if (cache->spare == NULL) {
+    if (cache->spare == NULL && cache->count == pool->magazine_size) {
         cache->spare = cache->current;
     } else {
         depot_push(pool, cache->current, cache->count);

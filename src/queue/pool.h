@@ -36,6 +36,7 @@ typedef struct weir__pool {
     const weir_allocator *allocator;
     uint32_t object_size;                /* a multiple of 64 */
     uint32_t magazine_size;              /* objects in a full magazine */
+    bool empty;                          /* free objects are zero behind their header */
     _Alignas(64) weir__atomic_u64 depot; /* top magazine: address / 64 in 42 bits, a tag in 22 */
     _Alignas(64) weir__mutex grow_lock;  /* guards what follows */
     struct weir__pool_chunk *chunks;
@@ -51,12 +52,19 @@ typedef struct weir__pool_cache {
 
 void weir__pool_open(weir__pool *pool, const weir_allocator *allocator, uint32_t object_size,
                      uint32_t magazine_size);
+/* The same, of objects that are zero behind their header when they are got, and must be when they
+ * are put. */
+void weir__pool_open_empty(weir__pool *pool, const weir_allocator *allocator, uint32_t object_size,
+                           uint32_t magazine_size);
 /* Frees all memory, whether its objects were given back or not. */
 void weir__pool_close(weir__pool *pool);
 
 /* The slow halves of get and put. refill: false when there is no memory. */
 bool weir__pool_refill(weir__pool *pool, weir__pool_cache *cache);
 void weir__pool_spill(weir__pool *pool, weir__pool_cache *cache);
+
+/* At least `count` gets will succeed. False: there is no memory. */
+bool weir__pool_reserve(weir__pool *pool, weir__pool_cache *cache, uint32_t count);
 
 /* Gives all that the cache holds to the others: its thread ends. */
 void weir__pool_flush(weir__pool *pool, weir__pool_cache *cache);
@@ -77,7 +85,7 @@ static inline weir__pooled *weir__pool_get(weir__pool *pool, weir__pool_cache *c
 
 static inline void weir__pool_put(weir__pool *pool, weir__pool_cache *cache, weir__pooled *object)
 {
-    if (weir__unlikely(cache->count == pool->magazine_size)) {
+    if (weir__unlikely(cache->count >= pool->magazine_size)) {
         weir__pool_spill(pool, cache);
     }
     weir__store(&object->next, cache->current, relaxed);

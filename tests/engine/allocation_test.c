@@ -449,6 +449,29 @@ static void nothing_is_allocated_once_per_event(void **state)
     assert_nothing_is_out(&s);
 }
 
+static void *destroy_as_a_guest(void *argument)
+{
+    weir_engine_destroy(((scene *)argument)->engine);
+    return NULL;
+}
+
+/* It was never started, so what was posted is thrown away; the thread that does so has nothing to
+ * do with the engine, and gets nothing from it. */
+static void a_thread_for_which_there_is_no_memory_destroys_an_engine_full_of_events(void **state)
+{
+    (void)state;
+    static scene s;
+    pthread_t thread;
+    scene_open(&s);
+    prepare_parent(&s);
+    assert_int_equal(WEIR_OK, post_small_and_large(&s));
+    test_fault_arm(&s.fault, 0, true);
+    assert_int_equal(0, pthread_create(&thread, NULL, destroy_as_a_guest, &s));
+    assert_int_equal(0, pthread_join(thread, NULL));
+    assert_true(test_fault_disarm(&s.fault) > 0);
+    assert_nothing_is_out(&s);
+}
+
 /* What a thread takes from the engine's allocator when it is added. */
 static size_t bytes_of_a_thread(weir_crash_report report, bool external)
 {
@@ -487,6 +510,7 @@ int main(void)
         cmocka_unit_test(create_survives_its_nth_allocation_failing),
         cmocka_unit_test(every_operation_survives_its_nth_allocation_failing),
         cmocka_unit_test(nothing_is_allocated_once_per_event),
+        cmocka_unit_test(a_thread_for_which_there_is_no_memory_destroys_an_engine_full_of_events),
         cmocka_unit_test(a_thread_has_a_stack_for_reports_unless_there_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

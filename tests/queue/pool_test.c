@@ -7,7 +7,7 @@
 
 #include "queue/pool.h"
 
-enum { OBJECT_SIZE = 64, MAGAZINE = 8, CHUNK = 1 << 18, CHUNK_OBJECTS = CHUNK / OBJECT_SIZE - 1 };
+enum { OBJECT_SIZE = 64, MAGAZINE = 8, CHUNK = 1 << 16, CHUNK_OBJECTS = CHUNK / OBJECT_SIZE - 1 };
 
 /* An object as these tests use it. `holder` is plain: if two hands hold it TSan says so. */
 typedef struct object {
@@ -192,6 +192,107 @@ static void flushing_an_empty_cache_does_nothing(void **state)
     close_pool(&pool, &memory);
 }
 
+/* A reserve larger than a magazine, whatever the cache had. */
+static void what_was_reserved_is_there_without_new_memory(void **state)
+{
+    (void)state;
+    for (uint32_t had = 0; had <= 2 * MAGAZINE; had++) {
+        for (uint32_t count = 0; count <= 5 * MAGAZINE; count++) {
+            weir__pool pool;
+            test_memory memory;
+            weir__pooled *taken[5 * MAGAZINE];
+            open_pool(&pool, &memory, 0);
+            weir__pool_cache cache = { NULL, NULL, 0 };
+            for (uint32_t i = 0; i < 2 * MAGAZINE; i++) {
+                taken[i] = weir__pool_get(&pool, &cache);
+            }
+            for (uint32_t i = 0; i < had; i++) {
+                weir__pool_put(&pool, &cache, taken[i]);
+            }
+            assert_true(weir__pool_reserve(&pool, &cache, count));
+            assert_true(cache.count >= count);
+            memory.refuse_from = 1;
+            for (uint32_t i = 0; i < count; i++) {
+                assert_non_null(weir__pool_get(&pool, &cache));
+            }
+            weir__pool_flush(&pool, &cache);
+            assert_int_equal(CHUNK_OBJECTS - (2 * MAGAZINE - had) - count,
+                             count_free(&pool, &memory));
+            close_pool(&pool, &memory);
+        }
+    }
+}
+
+/* What is more than a magazine goes to the depot whole, and comes back whole. */
+static void more_than_a_magazine_spills_and_loses_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t count = 1; count <= 5 * MAGAZINE; count++) {
+        weir__pool pool;
+        test_memory memory;
+        open_pool(&pool, &memory, 0);
+        weir__pool_cache cache = { NULL, NULL, 0 };
+        weir__pool_cache other = { NULL, NULL, 0 };
+        weir__pooled *more[MAGAZINE];
+        for (uint32_t i = 0; i < MAGAZINE; i++) {
+            more[i] = weir__pool_get(&pool, &other);
+        }
+        assert_true(weir__pool_reserve(&pool, &cache, count));
+        for (uint32_t i = 0; i < MAGAZINE; i++) {
+            weir__pool_put(&pool, &cache, more[i]);
+            assert_true(cache.count <= 5 * MAGAZINE + MAGAZINE);
+        }
+        weir__pool_flush(&pool, &cache);
+        weir__pool_flush(&pool, &other);
+        assert_int_equal(CHUNK_OBJECTS, count_free(&pool, &memory));
+        close_pool(&pool, &memory);
+    }
+}
+
+static void a_reserve_without_memory_is_refused_and_keeps_what_it_got(void **state)
+{
+    (void)state;
+    weir__pool pool;
+    test_memory memory;
+    open_pool(&pool, &memory, 2); /* one chunk, no more */
+    weir__pool_cache cache = { NULL, NULL, 0 };
+    assert_false(weir__pool_reserve(&pool, &cache, CHUNK_OBJECTS + 1));
+    assert_int_equal(CHUNK_OBJECTS, cache.count);
+    assert_true(weir__pool_reserve(&pool, &cache, CHUNK_OBJECTS));
+    weir__pool_flush(&pool, &cache);
+    assert_int_equal(CHUNK_OBJECTS, count_free(&pool, &memory));
+    close_pool(&pool, &memory);
+}
+
+/* Given back empty they are got empty, by way of the depot, too. */
+static void objects_of_an_empty_pool_are_empty_behind_their_header(void **state)
+{
+    (void)state;
+    static const char zeros[OBJECT_SIZE];
+    weir__pool pool;
+    test_memory memory;
+    test_memory_open(&memory, 2);
+    weir__pool_open_empty(&pool, &memory.allocator, OBJECT_SIZE, MAGAZINE);
+    for (uint32_t round = 0; round < 3; round++) {
+        weir__pool_cache cache = { NULL, NULL, 0 };
+        weir__pooled *taken[CHUNK_OBJECTS];
+        for (uint32_t i = 0; i < CHUNK_OBJECTS; i++) {
+            taken[i] = weir__pool_get(&pool, &cache);
+            assert_non_null(taken[i]);
+            assert_memory_equal(taken[i] + 1, zeros, OBJECT_SIZE - sizeof(weir__pooled));
+        }
+        for (uint32_t i = 0; i < CHUNK_OBJECTS; i++) {
+            if (i % 3 == 0) {
+                weir__pool_put_shared(&pool, taken[i]);
+            } else {
+                weir__pool_put(&pool, &cache, taken[i]);
+            }
+        }
+        weir__pool_flush(&pool, &cache);
+    }
+    close_pool(&pool, &memory);
+}
+
 enum { CACHES = 3, HELD_MAX = 500 };
 
 typedef struct walk {
@@ -205,7 +306,7 @@ typedef struct walk {
 static uint32_t length_of(weir__pooled *magazine)
 {
     uint32_t length = 0;
-    for (; magazine != NULL && length <= MAGAZINE; length++) {
+    for (; magazine != NULL && length <= CHUNK_OBJECTS; length++) {
         magazine = weir__load(&magazine->next, relaxed);
     }
     return length;
@@ -253,6 +354,8 @@ static void a_random_walk_over_several_caches_loses_and_doubles_nothing(void **s
         weir__pool_cache *cache = &w.caches[(choice >> 8) % CACHES];
         if ((choice >> 16) % 500 == 0) {
             weir__pool_flush(&w.pool, cache);
+        } else if ((choice >> 16) % 500 == 1) {
+            assert_true(weir__pool_reserve(&w.pool, cache, (uint32_t)(choice >> 32) % 60));
         } else if (choice % 2 == 0 && w.held_count < HELD_MAX) {
             walk_get(&w, cache);
         } else if (w.held_count > 0) {
@@ -410,6 +513,10 @@ int main(void)
         cmocka_unit_test(an_object_larger_than_a_chunk_has_a_chunk_of_its_own),
         cmocka_unit_test(partially_filled_magazines_keep_their_count),
         cmocka_unit_test(flushing_an_empty_cache_does_nothing),
+        cmocka_unit_test(what_was_reserved_is_there_without_new_memory),
+        cmocka_unit_test(more_than_a_magazine_spills_and_loses_nothing),
+        cmocka_unit_test(a_reserve_without_memory_is_refused_and_keeps_what_it_got),
+        cmocka_unit_test(objects_of_an_empty_pool_are_empty_behind_their_header),
         cmocka_unit_test(a_random_walk_over_several_caches_loses_and_doubles_nothing),
         cmocka_unit_test(sizes_that_cannot_work_abort),
         cmocka_unit_test(objects_freed_by_other_threads_come_back_each_once),

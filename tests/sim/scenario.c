@@ -39,6 +39,8 @@ static void swallow(void *context, const weir_log_entry *entry)
 
 /* ---- set-up ---- */
 
+#define MAILBOX_MAX 100u /* plenty, and its pages are small */
+
 void stage_open(const weir_engine_options *options)
 {
     weir_engine_options o = WEIR_ENGINE_OPTIONS_INIT;
@@ -52,6 +54,7 @@ void stage_open(const weir_engine_options *options)
         o = *options;
     }
     o.processors_max = o.processors_max != 0 ? o.processors_max : 16;
+    o.mailbox_max = o.mailbox_max != 0 ? o.mailbox_max : MAILBOX_MAX;
     o.log = o.log != NULL ? o.log : swallow;
     stage.error = (weir_error)WEIR_ERROR_INIT;
     stage.engine = weir_engine_create(&o, &stage.error);
@@ -146,7 +149,7 @@ actor *stage_actor(const weir_processor_options *options, actor_part *part)
     o.handler = on_event;
     o.argument = a;
     a->number = history_processor(&(history_rules){
-        .mailbox_max = o.mailbox_max != 0 ? o.mailbox_max : 10000,
+        .mailbox_max = o.mailbox_max != 0 ? o.mailbox_max : MAILBOX_MAX,
         .overflow = o.overflow,
         .parent = number_of(o.parent),
         .has_init = o.init != NULL,

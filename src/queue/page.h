@@ -1,0 +1,114 @@
+/*
+ * queue/page.h - where a mailbox keeps its envelopes: pages of envelopes in a row, found by ticket
+ * through two levels of tables.
+ *
+ *     ticket   | ... | entry of the root 2 | entry of the index 7 | envelope of the page 5 ... 11 |
+ *
+ * Whoever holds a ticket that is not handled yet can be sure of the page that it falls into: a page
+ * is let go only after all its tickets are done, the tables when nothing is outstanding. So one
+ * that lacks the next level is filled by whoever comes first (one exchange from nothing), and
+ * nothing here is ever reached through a stale pointer.
+ *
+ * Pages, indexes and roots are empty when they are free: no entry set, no envelope filled.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_QUEUE_PAGE_H
+#define WEIR_QUEUE_PAGE_H
+
+#include "base/memory.h"
+#include "queue/envelope.h"
+
+/* The larger the mailbox, the larger its pages: so two levels reach. The sizes are odd numbers of
+ * lines, or equal places of many pages would share a few sets of the cache. */
+#ifdef WEIR_SIMULATED
+#define WEIR__INDEX_BITS 2u /* so that few events reach its end */
+#define WEIR__PAGE_CLASSES 13u
+#else
+#define WEIR__INDEX_BITS 7u
+#define WEIR__PAGE_CLASSES 8u
+#endif
+#define WEIR__ROOT_BITS 2u
+
+static inline uint32_t weir__page_bits(uint32_t page_class)
+{
+    return page_class == 0 ? 2 : page_class + 4;
+}
+
+typedef struct weir__page {
+    weir__pooled pooled;
+    char fill[WEIR_CACHE_LINE - sizeof(weir__pooled)];
+    weir__envelope envelopes[];
+} weir__page;
+
+typedef struct weir__index {
+    weir__pooled pooled;
+    char fill[WEIR_CACHE_LINE - sizeof(weir__pooled)];
+    WEIR__ATOMIC(weir__page *) pages[1u << WEIR__INDEX_BITS]; /* posters set, the owner clears */
+} weir__index;
+
+typedef struct weir__root {
+    weir__pooled pooled;
+    WEIR__ATOMIC(weir__index *) indexes[1u << WEIR__ROOT_BITS]; /* posters set, the owner clears */
+    char fill[WEIR_CACHE_LINE - sizeof(weir__pooled) - (8u << WEIR__ROOT_BITS)];
+} weir__root;
+
+/* Where a mailbox of this size has its tickets: the smallest class that has room for all that may
+ * be outstanding, and for the page that is being emptied and the one that is being filled. */
+static inline uint32_t weir__page_class_for(uint32_t limit)
+{
+    uint32_t page_class = limit <= 16 ? 0 : 1;
+    while ((1u << (WEIR__ROOT_BITS + WEIR__INDEX_BITS + weir__page_bits(page_class))) <
+           limit + (2u << weir__page_bits(page_class))) {
+        page_class++;
+    }
+    return page_class;
+}
+
+/* All pools of an engine that mailboxes take from; and a thread's share of them. */
+typedef struct weir__stores {
+    weir__pool lones, roots, indexes, pages[WEIR__PAGE_CLASSES];
+} weir__stores;
+
+typedef struct weir__stock {
+    weir__stores *stores;
+    weir__pool_cache lones, roots, indexes, pages[WEIR__PAGE_CLASSES];
+} weir__stock;
+
+void weir__stores_open(weir__stores *stores, const weir_allocator *allocator);
+void weir__stores_close(weir__stores *stores);
+uint64_t weir__stores_bytes(const weir__stores *stores);
+/* The thread ends: what it has is everybody's. */
+void weir__stock_flush(weir__stock *stock);
+
+/* True: one post into a mailbox of this class will not lack anything. */
+static inline bool weir__stock_suffices(const weir__stock *stock, uint32_t page_class)
+{
+    return stock->lones.current != NULL && stock->roots.current != NULL &&
+           stock->indexes.current != NULL && stock->pages[page_class].current != NULL;
+}
+
+/* How many pages and indexes so many events in a row may need. */
+static inline uint32_t weir__stock_pages(uint32_t page_class, uint32_t count)
+{
+    return (count >> weir__page_bits(page_class)) + 2;
+}
+
+static inline uint32_t weir__stock_indexes(uint32_t page_class, uint32_t count)
+{
+    return (weir__stock_pages(page_class, count) >> WEIR__INDEX_BITS) + 2;
+}
+
+/* The same for `count` events in a row. */
+static inline bool weir__stock_suffices_for(const weir__stock *stock, uint32_t page_class,
+                                            uint32_t count)
+{
+    return stock->lones.current != NULL && stock->roots.current != NULL &&
+           stock->indexes.count >= weir__stock_indexes(page_class, count) &&
+           stock->pages[page_class].count >= weir__stock_pages(page_class, count);
+}
+
+/* Sees to it, for `count` events in a row. False: there is no memory. */
+bool weir__stock_fill(weir__stock *stock, uint32_t page_class, uint32_t count);
+
+#endif /* WEIR_QUEUE_PAGE_H */
