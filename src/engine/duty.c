@@ -35,26 +35,28 @@ static bool must_leave(const weir__thread *thread)
            weir__load((weir__atomic_u32 *)(uintptr_t)&thread->leave, seq_cst) != 0;
 }
 
-static bool has_work_for(weir__thread *thread, uint32_t place)
+static bool is_queued_for(weir__thread *thread, uint32_t place)
 {
     weir__serving *serving = &thread->servings[place];
-    if (weir__kept_length(&serving->kept) != 0) {
-        return true;
-    }
     if (serving->dispatcher->fair && !thread->options.external) {
         return weir__fair_has_work_for(serving->dispatcher, serving);
     }
     return weir__dispatcher_has_work(serving->dispatcher);
 }
 
-static bool any_work(weir__thread *thread)
+static bool any_queued(weir__thread *thread)
 {
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        if (has_work_for(thread, i)) {
+        if (is_queued_for(thread, i)) {
             return true;
         }
     }
     return false;
+}
+
+static bool any_work(weir__thread *thread)
+{
+    return weir__share_keeps(thread) || any_queued(thread);
 }
 
 void weir__duty_search_begin(weir__thread *thread)
@@ -123,10 +125,11 @@ static void wait_for_poster(weir__thread *thread)
     }
 }
 
-/* The turn is over and the processor is not: it goes to the end of the line. */
+/* The turn is over and the processor is not: it goes to the end of the line. That is the queue's if
+ * anybody stands there, on any dispatcher of the thread: what is kept would overtake them. */
 static void put_back(weir__thread *thread, weir__serving *serving, weir__processor *processor)
 {
-    if (thread->keeping == NULL || !weir__keep(serving, processor)) {
+    if (thread->keeping == NULL || any_queued(thread) || !weir__keep(serving, processor)) {
         /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
         weir__dispatcher_push_quiet(serving->dispatcher, processor);
         thread->quiet = serving->dispatcher;

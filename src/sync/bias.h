@@ -13,6 +13,7 @@
 #ifndef WEIR_SYNC_BIAS_H
 #define WEIR_SYNC_BIAS_H
 
+#include "base/assert.h"
 #include "sync/barrier.h"
 #include "sync/thread.h"
 

@@ -1,7 +1,7 @@
 /*
  * idle_program.c - an engine of eight parked threads for idle_cost_test.c to watch from outside.
  *
- * It works a little, waits until every thread sleeps, writes "weir-idle-begin", is idle for two
+ * It works a little, so that threads keep processors for themselves and the monitor has ticked, waits until every thread sleeps, writes "weir-idle-begin", is idle for two
  * seconds, writes "weir-idle-end" and stops. Both lines go out in one write(2) each, so that strace
  * shows them; the first one carries the system's numbers of the engine's threads.
  *
@@ -14,6 +14,14 @@
 enum { THREADS = 8, EVENTS = 10000 };
 
 static _Atomic uint64_t handled;
+static weir_processor last;
+
+/* To another one of the same dispatcher: that is what a thread keeps. */
+static weir_status send_on(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)state;
+    return weir_turn_post(turn, last, WEIR_EVENT(mark, .number = event->size));
+}
 
 static weir_status count(void *state, weir_turn *turn, const weir_event *event)
 {
@@ -62,7 +70,9 @@ int main(int argc, char **argv)
             engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("", "other"), .idle = idle), &error);
     }
     const weir_processor p =
-        weir_processor_add(engine, WEIR_PROCESSOR(.name = "p", .handler = count), &error);
+        weir_processor_add(engine, WEIR_PROCESSOR(.name = "p", .handler = send_on), &error);
+    last = weir_processor_add(
+        engine, WEIR_PROCESSOR(.name = "last", .handler = count, .mailbox_max = EVENTS), &error);
     (void)weir_engine_start(engine, &error);
     if (error.status != 0) {
         return weir_error_print(&error);
