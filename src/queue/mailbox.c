@@ -94,7 +94,8 @@ WEIR__SELDOM weir__envelope *weir__mailbox_make_place(weir__root *root, uint32_t
     return &page->envelopes[weir__mailbox_offset(page_class, ticket)];
 }
 
-/* All tickets before this one are done: the page and the index that end with the one before go. */
+/* All tickets before this one are done: the page that ends with the one before goes. Its index
+ * stays: when the head is near the end of an index, the tail may have come round to it. */
 static void drop_before(weir__mailbox *mailbox, weir__root *root, uint32_t ticket,
                         weir__stock *stock)
 {
@@ -103,17 +104,10 @@ static void drop_before(weir__mailbox *mailbox, weir__root *root, uint32_t ticke
     const uint32_t entry = (number >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
     const uint32_t below = number % (1u << WEIR__INDEX_BITS);
     weir__index *index = weir__load(&root->indexes[entry], acquire);
-    if (index == NULL) {
-        return; /* all of them lay beside */
-    }
-    weir__page *page = weir__load(&index->pages[below], acquire);
-    if (page != NULL) {
+    weir__page *page = index != NULL ? weir__load(&index->pages[below], acquire) : NULL;
+    if (page != NULL) { /* else all of them lay beside */
         weir__store(&index->pages[below], NULL, relaxed);
         STOCK_PUT(pages[page_class], page);
-    }
-    if (below == (1u << WEIR__INDEX_BITS) - 1) {
-        weir__store(&root->indexes[entry], NULL, relaxed);
-        STOCK_PUT(indexes, index);
     }
 }
 
@@ -127,19 +121,19 @@ WEIR__SELDOM void weir__mailbox_leave_page(weir__mailbox *mailbox, weir__cursor 
     }
 }
 
-/* Nothing is outstanding, and nobody else can reach the root: the page that was begun, its index
- * and the root itself. */
-static void drop_root(weir__mailbox *mailbox, weir__root *root, uint32_t ticket, weir__stock *stock)
+/* Nothing is outstanding, and nobody else can reach the root: the page that was begun, the indexes
+ * and the root itself. The mailbox may be somebody else's by now. */
+static void drop_root(weir__root *root, uint32_t page_class, uint32_t ticket, weir__stock *stock)
 {
-    const uint32_t page_class = mailbox->page_class;
     const uint32_t number = ticket >> weir__page_bits(page_class);
-    const uint32_t entry = (number >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
-    weir__index *index = weir__load(&root->indexes[entry], acquire);
-    if (index != NULL) {
-        const uint32_t below = number % (1u << WEIR__INDEX_BITS);
-        weir__page *page = weir__load(&index->pages[below], acquire);
+    for (uint32_t entry = 0; entry < 1u << WEIR__ROOT_BITS; entry++) {
+        weir__index *index = weir__load(&root->indexes[entry], acquire);
+        if (index == NULL) {
+            continue;
+        }
+        weir__page *page = weir__load(&index->pages[number % (1u << WEIR__INDEX_BITS)], acquire);
         if (page != NULL) {
-            weir__store(&index->pages[below], NULL, relaxed);
+            weir__store(&index->pages[number % (1u << WEIR__INDEX_BITS)], NULL, relaxed);
             STOCK_PUT(pages[page_class], page);
         }
         weir__store(&root->indexes[entry], NULL, relaxed);
@@ -261,6 +255,7 @@ bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredit
     if (!clear_stale(mailbox, word)) {
         return false;
     }
+    const uint32_t page_class = mailbox->page_class;
     weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word));
     /* [F] pairs with [A]: all that this turn wrote, for the thread of the next. seq_cst for the sake
      * of want_room, like credit. */
@@ -268,7 +263,7 @@ bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredit
         return false;
     }
     if (root != NULL) {
-        drop_root(mailbox, root, ticket, stock);
+        drop_root(root, page_class, ticket, stock);
     }
     return true;
 }
@@ -278,7 +273,7 @@ void weir__mailbox_retire(weir__mailbox *mailbox, uint64_t word, weir__stock *st
     weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word));
     if (root != NULL) {
         weir__store(&mailbox->root, 0, relaxed);
-        drop_root(mailbox, root, weir__mailbox_ticket(word), stock);
+        drop_root(root, mailbox->page_class, weir__mailbox_ticket(word), stock);
     }
 }
 

@@ -5,7 +5,8 @@
  *     ticket   | ... | entry of the root 2 | entry of the index 7 | envelope of the page 5 ... 11 |
  *
  * Whoever holds a ticket that is not handled yet can be sure of the page that it falls into: the
- * page, its index and the root are let go only after all their tickets are done. So a table that
+ * page is let go only after all its tickets are done, indexes and root when nothing is outstanding
+ * at all (an index in use at both ends serves two rounds at once). So a table that
  * lacks the next level is filled by whoever comes first (one exchange from nothing), and nothing
  * here is ever reached through a stale pointer.
  *
