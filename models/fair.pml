@@ -168,7 +168,8 @@ inline end_searching()
 /* Whether there is work for this thread, and it need not sleep. */
 inline look_before_sleep()
 {
-    /*@ engine/duty.c has_work_for "return weir__fair_has_work_for(serving->dispatcher, serving)" */
+    /*@ engine/duty.c is_queued_for
+     *  "return weir__fair_has_work_for(serving->dispatcher, serving)" */
     /*@ engine/fair.c weir__fair_has_work_for "if (!weir__dispatcher_has_work(dispatcher))"
      *  "first_in_line(dispatcher, &number)" "return mine == 0 || mine <= number" */
     if
@@ -283,6 +284,8 @@ end_stuck:
     goto round;
 
     /*@ engine/duty.c hand_over "weir__duty_search_end(thread, false)" "weir__fair_step_out(thread)"
+     *  "weir__duty_hand_over(thread)" */
+    /*@ engine/duty.c weir__duty_hand_over
      *  "if (weir__dispatcher_has_work(thread->servings[i].dispatcher))" */
 back_off:
     end_searching();

@@ -95,7 +95,7 @@ proctype poster(byte me)
         change_mark();
 #endif
 
-        /*@ engine/registry.c weir__registry_find
+        /*@ engine/registry.h weir__registry_find
          *  "const uint64_t id = weir__load(&processor->id, acquire)" */
         if
 #ifdef BUG_HANDLE_WITHOUT_GENERATION
@@ -114,14 +114,15 @@ proctype poster(byte me)
         change_mark();
 #endif
 
-        /*@ engine/post.c offer "weir__mailbox_claim(&processor->mailbox, &one)" */
+        /*@ engine/post.c offer_to "weir__mailbox_claim(&processor->mailbox, &one)" */
         /*@ queue/mailbox.h weir__mailbox_claim "return WEIR__CLAIM_CLOSED" */
         if
         :: atomic { closed -> assert(holder == handle) }
         :: atomic { !closed && DRAINED(me) -> assert(holder == handle); waiting++ }
 
-            /*@ engine/post.c offer "weir__mailbox_publish(&processor->mailbox, parcel->envelope"
-             *  "weir__dispatcher_push(processor->dispatcher, processor)" */
+            /*@ engine/post.c offer_to
+             *  "weir__mailbox_publish(&processor->mailbox, parcel->envelope"
+             *  "weir__ready(by->context, processor)" */
             atomic { DRAINED(me) -> assert(holder == handle); waiting-- }
         fi;
 

@@ -140,7 +140,8 @@ inline accept(hops)
 
 inline refuse()
 {
-    /*@ engine/post.c weir__post_counted "weir__post_count_refusal(by, status)" */
+    /*@ engine/post.c weir__post_counted "status = refuse(by, status)" */
+    /*@ engine/post.c refuse "weir__post_count_refusal(by, status)" */
     /*@ engine/post.c weir__post_count_refusal
      *  "weir__engine_progress_if_stopping(by->context->engine)" */
 #ifdef BUG_TOLD_BEFORE_COUNTED
@@ -157,8 +158,9 @@ proctype poster(byte me)
     byte n;
 
     /*@ engine/post.c offer "weir__context_enter(context)" */
-    /*@ engine/post.c weir__post_is_open "if (weir__likely(phase < WEIR__STOPPING))" */
-    /*@ engine/post.c offer "weir__mailbox_claim(&processor->mailbox, &one)" */
+    /*@ engine/post.h weir__post_is_open
+     *  "weir__load(&by->context->engine->phase, relaxed) < WEIR__STOPPING" */
+    /*@ engine/post.c offer_to "weir__mailbox_claim(&processor->mailbox, &one)" */
     do
     :: n == EVENTS -> break
     :: n < EVENTS ->
@@ -184,7 +186,7 @@ proctype poster(byte me)
 inline post_from_handler(hops)
 {
     /*@ engine/turn_api.c weir_turn_post "weir__post(&by, to, event)" */
-    /*@ engine/post.c weir__post_is_open "return by->in_handler && (phase < WEIR__CLOSING" */
+    /*@ engine/post.c weir__post_is_open_late "(by->in_handler && (phase < WEIR__CLOSING" */
     count_attempt();
     if
     :: phase < CLOSING -> atomic { DRAINED -> accept(hops) }

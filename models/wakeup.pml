@@ -188,7 +188,7 @@ inline look_and_wake(d)
 
 inline post(p)
 {
-    /*@ engine/post.c offer "weir__mailbox_claim(&processor->mailbox, &one)" */
+    /*@ engine/post.c offer_to "weir__mailbox_claim(&processor->mailbox, &one)" */
     /*@ queue/mailbox.h weir__mailbox_claim
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     atomic { DRAINED ->
@@ -202,7 +202,7 @@ inline post(p)
         accepted++
     }
 
-    /*@ engine/post.c offer "weir__mailbox_publish(&processor->mailbox, parcel->envelope" */
+    /*@ engine/post.c offer_to "weir__mailbox_publish(&processor->mailbox, parcel->envelope" */
     /*@ queue/mailbox.h weir__mailbox_publish
      *  "weir__store(&before->pooled.next, &first->pooled, release)" */
 #ifdef TSO
@@ -211,7 +211,8 @@ inline post(p)
     hung[p]++;
 #endif
 
-    /*@ engine/post.c offer "weir__dispatcher_push(processor->dispatcher, processor)" */
+    /*@ engine/post.c offer_to "weir__ready(by->context, processor)" */
+    /*@ engine/ready.h weir__ready "weir__dispatcher_push(processor->dispatcher, processor)" */
     /*@ engine/dispatcher.c weir__dispatcher_push "wake(dispatcher, preferred)" */
     if
 #ifdef BUG_WAKE_BEFORE_PUSH
@@ -268,7 +269,7 @@ inline end_searching(d)
 
 inline help(d)
 {
-    /*@ engine/duty.c hand_over "if (weir__dispatcher_has_work(thread->servings[i].dispatcher))" */
+    /*@ engine/duty.c weir__duty_hand_over "weir__dispatcher_wake(thread->servings" */
     if
     :: SERVES(me, d) -> look_and_wake(d)
     :: else
@@ -285,8 +286,8 @@ inline end_searching_and_look(d)
 }
 
 /* The looks before a sleep: goes on behind it if nothing is there. */
-/*@ engine/duty.c any_work "if (has_work_for(thread, i))" */
-/*@ engine/duty.c has_work_for "return weir__dispatcher_has_work(serving->dispatcher)" */
+/*@ engine/duty.c any_queued "if (is_queued_for(thread, i))" */
+/*@ engine/duty.c is_queued_for "return weir__dispatcher_has_work(serving->dispatcher)" */
 #define LOOK(d, there)                                                                             \
     if                                                                                             \
     :: SERVES(me, d) && intake[d] != 0 -> goto there                                               \
@@ -520,7 +521,7 @@ got:
      *  "if (!weir__mailbox_idle(&processor->mailbox, word, at->uncredited))" */
     /*@ queue/mailbox.h weir__mailbox_idle
      *  "return weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
-    /*@ engine/turn.c next_event "event = weir__mailbox_take(mailbox, &at->cursor, &spent)" */
+    /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, &spent)" */
     /*@ queue/mailbox.h weir__mailbox_credit
      *  "weir__sub(&mailbox->word, count * WEIR__MAILBOX_ONE, seq_cst)" */
     /*@ engine/turn.c run_events "if (weir__unlikely(!deliver(turn, envelope)))"
@@ -548,11 +549,11 @@ turn:
     :: atomic { done == BATCH -> done = 0; break }
     od;
 
-    /*@ engine/duty.c run_turns "end == WEIR__TURN_MORE && !must_leave(thread)" */
+    /*@ engine/duty.c put_back "any_queued(thread) || !weir__keep(serving, processor)" */
     EACH_OR(LOOK, hand_back);
     goto turn;
 
-    /*@ engine/duty.c run_turns "weir__dispatcher_push_quiet(dispatcher, processor)" */
+    /*@ engine/duty.c put_back "weir__dispatcher_push_quiet(serving->dispatcher, processor)" */
     /*@ engine/duty.c wait_for_poster "weir__word_wait(&thread->wake, 0, GAP_SLEEP)" */
 hand_back:
     atomic { DRAINED ->

@@ -159,7 +159,8 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
         if (weir__unlikely(end != WEIR__TURN_OVER)) {
             put_back(thread, serving, processor);
         }
-        if (end == WEIR__TURN_GAP || !may_go_on(thread)) {
+        /* What was pushed quietly is passed on before the next turn, in the next round. */
+        if (end == WEIR__TURN_GAP || thread->quiet != NULL || !may_go_on(thread)) {
             break;
         }
         processor = weir__kept_next(&serving->kept);

@@ -14,9 +14,11 @@ import tidy  # noqa: E402  (it lives beside the other tools)
 
 # Whoever adds a function to one of these says what it is to the models.
 PROTOCOL = ("queue/mailbox.h", "queue/mailbox.c", "engine/dispatcher.h", "engine/dispatcher.c",
-            "engine/duty.c", "engine/fair.c", "engine/freeze.h", "engine/freeze.c",
-            "engine/post.c", "engine/registry.c", "engine/room.c", "engine/shutdown.c",
-            "engine/turn.c", "sync/barrier.h", "sync/mutex.h")
+            "engine/duty.c", "engine/fair.c", "engine/freeze.h", "engine/freeze.c", "engine/kept.h",
+            "engine/kept.c", "engine/monitor.h", "engine/monitor.c", "engine/post.c",
+            "engine/ready.h", "engine/registry.c", "engine/room.c", "engine/share.h",
+            "engine/share.c", "engine/shutdown.c", "engine/turn.c", "sync/barrier.h",
+            "sync/bias.h", "sync/mutex.h")
 
 REFERENCE = re.compile(r'/\*@ (\S+) (\w+)((?:[\s*]+"[^"]+")+)\s*\*/')
 FUNCTION = re.compile(r"^(?!typedef|struct|enum|union)[\w* ]*?\b(\w+)\((?:[^;{}]|\n)*?\)\n"

@@ -1,9 +1,10 @@
 /*
  * idle_program.c - an engine of eight parked threads for idle_cost_test.c to watch from outside.
  *
- * It works a little, so that threads keep processors for themselves and the monitor has ticked, waits until every thread sleeps, writes "weir-idle-begin", is idle for two
- * seconds, writes "weir-idle-end" and stops. Both lines go out in one write(2) each, so that strace
- * shows them; the first one carries the system's numbers of the engine's threads.
+ * It works a little, so that threads keep processors for themselves and the monitor has ticked,
+ * waits until every thread sleeps, writes "weir-idle-begin", is idle for two seconds, writes
+ * "weir-idle-end" and stops. Both lines go out in one write(2) each, so that strace shows them; the
+ * first one carries the system's numbers of the engine's threads.
  *
  * Usage: idle_program [backoff|park]     exit 0: all went well
  *
@@ -20,7 +21,8 @@ static weir_processor last;
 static weir_status send_on(void *state, weir_turn *turn, const weir_event *event)
 {
     (void)state;
-    return weir_turn_post(turn, last, WEIR_EVENT(mark, .number = event->size));
+    (void)event;
+    return weir_turn_post(turn, last, WEIR_EVENT(mark, 0));
 }
 
 static weir_status count(void *state, weir_turn *turn, const weir_event *event)

@@ -54,8 +54,8 @@ SCENARIO(kept_handed_over, "an external thread returns by its limit; another has
     stage_close();
 }
 
-/* As an event loop does: asks the bell before every turn, without an end as long as it must ring for
- * what is left; then it only has to be there for the stop. */
+/* As an event loop does: waits for the bell before every turn, without an end as long as it must
+ * ring for what is left; then it only has to be there for the stop. */
 static void turn_it(void *unused)
 {
     (void)unused;

@@ -29,11 +29,18 @@ static weir_status push(actor *self, weir_turn *turn, const weir_event *event)
     return WEIR_OK;
 }
 
+/* On dispatchers of their own: else the thread that runs the pusher would keep the target, and the
+ * two would hardly ever run at once. */
 static actor *set_up(void)
 {
     stage_open(NULL);
-    stage_threads(2);
-    target = stage_actor(WEIR_PROCESSOR(.mailbox_max = 2), NULL);
+    for (int i = 0; i < 2; i++) {
+        weir_thread_add(
+            stage.engine,
+            WEIR_THREAD(.dispatchers = WEIR_NAMES("", "target"), .idle = WEIR_IDLE_PARK),
+            &stage.error);
+    }
+    target = stage_actor(WEIR_PROCESSOR(.dispatcher = "target", .mailbox_max = 2), NULL);
     actor *pusher = stage_actor(NULL, push);
     stage_start();
     return pusher;
