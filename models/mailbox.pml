@@ -2,10 +2,10 @@
  * mailbox.pml - one mailbox: the word that decides, and where the events lie.
  *
  * Posters claim, find their place and fill it; whoever takes the processor from the ready queue
- * (here: one flag) is its owner for a turn, takes events, lets their places go, gives them back, and
- * goes idle, ends, or hands the processor on. An event is known by its ticket. When nothing moves
- * any more everything that was accepted must have been handled, once, in the order of the tickets,
- * and the mailbox must own no memory. Memory is objects that are free or not: who touches a free
+ * (here: one flag) is its owner for a turn, takes events, lets their places go, gives them back,
+ * and goes idle, ends, or hands the processor on. An event is known by its ticket. When nothing
+ * moves any more everything that was accepted must have been handled, once, in the order of the
+ * tickets, and the mailbox must own no memory. Memory is objects that are free or not: who touches a free
  * one fails, and so does who frees one that is not empty. What is filled when the owner begins to
  * look for it, it must find: so no gap outlasts its poster.
  *
@@ -14,8 +14,8 @@
  * Parameters: OWNERS, POSTERS, EVENTS (of each poster), CHAIN (at most so many in one claim),
  * LIMIT, PAGE (places), INDEX (pages), ROOT (indexes), BATCH, CREDIT (events taken before they are
  * credited); BESIDE: so many more posters, whose events lie beside; ROUSE: so many times it is made
- * ready without an event; CLOSE: a closer; EVICT: drop-oldest; TSO: plain stores wait in a buffer of
- * one (not with EVICT).
+ * ready without an event; CLOSE: a closer; EVICT: drop-oldest; TSO: plain stores wait in a buffer
+ * of one (not with EVICT).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -325,7 +325,8 @@ over:
 #if defined(CLOSE) || defined(ROUSE)
 active proctype rouser()
 {
-    /*@ queue/mailbox.h weir__mailbox_rouse "weir__or(&mailbox->word, WEIR__MAILBOX_READY, acq_rel)" */
+    /*@ queue/mailbox.h weir__mailbox_rouse
+     *  "weir__or(&mailbox->word, WEIR__MAILBOX_READY, acq_rel)" */
     /*@ queue/mailbox.h weir__mailbox_close "WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY, seq_cst" */
     /*@ engine/stop.c weir__stop_family "weir__dispatcher_push(p->dispatcher, p)" */
     byte n;

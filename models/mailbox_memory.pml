@@ -1,6 +1,6 @@
 /*
- * mailbox_memory.pml - what a mailbox lies in, a part of mailbox.pml: lone envelopes, roots, indexes
- * and pages that are free or not, plain stores that wait in a buffer (TSO), and giving back.
+ * mailbox_memory.pml - what a mailbox lies in, a part of mailbox.pml: lone envelopes, roots,
+ * indexes and pages that are free or not, plain stores that wait in a buffer (TSO), giving back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -118,7 +118,7 @@ end:
 /* Inside a step; to others it gets by exchange. */
 inline put_lone(e)
 {
-    /*@ engine/context.c weir__lone_put "weir__pool_put(&stock->stores->lones" */
+    /*@ engine/context.c weir__lone_put "weir__pool_put(&context->engine->stores.lones" */
     assert(lone_out[e]);
     lone_out[e] = 0;
     event_in[e] = 0; ticket_of[e] = 0; next[e] = 0

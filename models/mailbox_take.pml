@@ -1,7 +1,7 @@
 /*
  * mailbox_take.pml - taking events and letting them go, a part of mailbox.pml: by the owner, and
- * with EVICT by posters, too. A process that uses it has the cursor (c_ticket, c_page, held), `was`,
- * and r, x, k, b, l for itself.
+ * with EVICT by posters, too. A process that uses it has the cursor (c_ticket, c_page, held),
+ * `was`, and r, x, k, b, l for itself.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
