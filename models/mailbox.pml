@@ -5,9 +5,9 @@
  * (here: one flag) is its owner for a turn, takes events, lets their places go, gives them back,
  * and goes idle, ends, or hands the processor on. An event is known by its ticket. When nothing
  * moves any more everything that was accepted must have been handled, once, in the order of the
- * tickets, and the mailbox must own no memory. Memory is objects that are free or not: who touches a free
- * one fails, and so does who frees one that is not empty. What is filled when the owner begins to
- * look for it, it must find: so no gap outlasts its poster.
+ * tickets, and the mailbox must own no memory. Memory is objects that are free or not: who touches
+ * a free one fails, and so does who frees one that is not empty. What is filled when the owner
+ * begins to look for it, it must find: so no gap outlasts its poster.
  *
  * Comments with @ and = are explained in wakeup.pml, what is left out in README.md.
  *
