@@ -366,13 +366,11 @@ inline pop()
     :: else
     fi;
     atomic { leaves(); handled++; done++ };
-    let_go();
-#ifdef BUG_CREDITS_OUTSIDE_THE_LOCK
+#ifdef BUG_LETS_GO_OUTSIDE_THE_LOCK
     lock = 0;
-    count--
-#else
+#endif
+    let_go();
     count--;
     lock = 0
-#endif
 }
 #endif

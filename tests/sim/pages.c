@@ -7,15 +7,16 @@
 #include "scenario.h"
 
 #define BATCH 4u
+#define LONG 12u /* more than three pages, or three and the first one */
 
 static weir_signal ring;
 
 static void post_together(actor *to, uint32_t count)
 {
-    stage_message messages[BATCH];
-    weir_event events[BATCH];
-    const weir_event *list[BATCH];
-    weir_status statuses[BATCH];
+    stage_message messages[LONG];
+    weir_event events[LONG];
+    const weir_event *list[LONG];
+    weir_status statuses[LONG];
     for (uint32_t i = 0; i < count; i++) {
         messages[i] = (stage_message){ stage_send_begins(to), 0 };
         events[i] = (weir_event){ .type = &stage_message_type,
@@ -23,8 +24,7 @@ static void post_together(actor *to, uint32_t count)
                                   .size = sizeof(messages[i]) };
         list[i] = &events[i];
     }
-    const size_t said =
-        weir_engine_post_batch(stage.engine, &to->handle, 1, list, count, statuses);
+    const size_t said = weir_engine_post_batch(stage.engine, &to->handle, 1, list, count, statuses);
     size_t accepted = 0;
     for (uint32_t i = 0; i < count; i++) {
         accepted += statuses[i] == WEIR_OK;
@@ -38,6 +38,11 @@ static void post_three_batches(void *to)
     for (int i = 0; i < 3; i++) {
         post_together(to, BATCH);
     }
+}
+
+static void post_long_batch(void *to)
+{
+    post_together(to, LONG);
 }
 
 static void post_five(void *to)
@@ -80,6 +85,12 @@ static void play(uint32_t threads, weir_overflow overflow, uint32_t places, void
 SCENARIO(pages, "two threads post batches of four across the ends of pages and of an index")
 {
     play(1, WEIR_OVERFLOW_FAIL, 16, post_three_batches, post_three_batches, NULL);
+}
+
+SCENARIO(pages_at_once, "two threads post twelve events each, in one call: several pages",
+         .faults = WEIR_SIM_DEFAULT_FAULTS | WEIR_SIM_ALLOCATIONS)
+{
+    play(1, WEIR_OVERFLOW_FAIL, 16, post_long_batch, post_long_batch, NULL);
 }
 
 SCENARIO(pages_singly, "two threads post ten events, one at a time, across the ends of pages")
