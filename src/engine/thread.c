@@ -431,6 +431,27 @@ weir__thread *weir__thread_of(weir_engine *engine, weir_thread handle)
 
 /* ---- the public face ---- */
 
+/* One that came while the engine runs. If it shares a dispatcher from now on, a monitor runs. */
+static weir_status begin_to_serve(weir__thread *thread, weir_error *error)
+{
+    weir_engine *engine = thread->engine;
+    weir_status status = WEIR_OK;
+    weir__mutex_lock(&engine->registry.lock);
+    for (uint32_t i = 0; i < thread->serving_count && status == WEIR_OK; i++) {
+        if (weir__load(&thread->servings[i].dispatcher->threads, relaxed) != 0) {
+            status = weir__monitor_start(engine, error);
+        }
+    }
+    if (status == WEIR_OK) {
+        weir__thread_serve(thread);
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    if (status == WEIR_OK) {
+        weir__monitor_wake(engine); /* what the others keep may be this thread's from now on */
+    }
+    return status;
+}
+
 weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *options,
                             weir_error *error)
 {
@@ -457,21 +478,16 @@ weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *opti
     }
     weir_status status = thread != NULL ? WEIR_OK : WEIR_E_INVALID;
     if (thread != NULL && phase != WEIR__CREATED) {
-        status = weir__monitor_start(engine, error); /* a dispatcher may be shared from now on */
-        status = status == WEIR_OK ? weir__thread_start(thread, error) : status;
+        status = weir__thread_start(thread, error);
     }
     weir__mutex_unlock(&engine->registry.lock);
     if (status == WEIR_OK && phase != WEIR__CREATED) {
         status = weir__thread_await(thread, error);
+        /* Only now: a dispatcher is not valid before a thread can serve it. */
+        status = status == WEIR_OK ? begin_to_serve(thread, error) : status;
     }
     if (status != WEIR_OK && thread != NULL) {
         weir__thread_retire(thread);
-    } else if (thread != NULL && phase != WEIR__CREATED) {
-        /* Only now: a dispatcher is not valid before a thread can serve it. */
-        weir__mutex_lock(&engine->registry.lock);
-        weir__thread_serve(thread);
-        weir__mutex_unlock(&engine->registry.lock);
-        weir__monitor_wake(engine); /* what the others keep may be this thread's from now on */
     }
     return status == WEIR_OK ? (weir_thread){ thread->id } : none;
 }

@@ -221,6 +221,8 @@ static void an_engine_whose_dispatchers_have_one_thread_each_starts_no_monitor(v
     engine_add_threads(engine, "b", 1, WEIR_IDLE_PARK, NULL);
     engine_start(engine);
     assert_int_equal(others + 2, tasks_others(after, 64));
+    engine_add_threads(engine, "c", 1, WEIR_IDLE_PARK, NULL);
+    assert_int_equal(others + 3, tasks_others(after, 64));
     engine_finish(engine, 0);
 }
 

@@ -11,7 +11,8 @@ import re
 import faults
 from faults import tap
 
-THREAD = r"refused: thread \S+: the thread could not be started .*Resource temporarily"
+THREAD = (r"refused: (thread \S+: the|monitor: its) thread could not be started "
+          r".*Resource temporarily")
 THREADS = THREAD + r"|refused: weir_(processor|engine)_stop_async"
 NOTHING = r"^$"  # done without, and nothing to be said
 ANYTHING = r"^(refused: [^\n]+\n)*$"
