@@ -271,7 +271,7 @@ got:
     look_and_wake();
 #endif
 
-    /*@ engine/turn.c run_events "if (weir__unlikely(!deliver(turn, envelope)))" */
+    /*@ engine/turn.c run_events "const bool goes_on = deliver(turn, envelope)" */
 #ifdef STUCK
     if
     :: true

@@ -109,7 +109,7 @@ proctype owner()
     byte n;
     bit stops;
 
-    /*@ engine/turn.c run_events "if (weir__unlikely(!deliver(turn, envelope)))" */
+    /*@ engine/turn.c run_events "const bool goes_on = deliver(turn, envelope)" */
     do
     :: n == EVENTS || stops -> break
     :: n < EVENTS && !stops ->

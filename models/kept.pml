@@ -363,7 +363,7 @@ inline steal(t)
 
 inline post(which)
 {
-    /*@ queue/mailbox.h weir__mailbox_claim
+    /*@ queue/mailbox.h weir__mailbox_claim_as
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     /*@ engine/post.c offer_to "weir__ready(by->context, processor)" */
     atomic { DRAINED ->

@@ -1,17 +1,21 @@
 /*
- * mailbox.pml - one mailbox: the word that decides, and the list with its stub.
+ * mailbox.pml - one mailbox: the word that decides, and where the events lie.
  *
- * Posters claim, fill and publish; whoever takes the processor from the ready queue (here: one
- * flag) is its owner for a turn, takes events, gives places back, and goes idle, ends, or hands the
- * processor on. A closer may close it at any moment. When nothing moves any more everything that
- * was accepted must have been handled, once, each poster's events in the order sent, and the
- * mailbox must own no memory.
+ * Posters claim, find their place and fill it; whoever takes the processor from the ready queue
+ * (here: one flag) is its owner for a turn, takes events, lets their places go, gives them back,
+ * and goes idle, ends, or hands the processor on. An event is known by its ticket. When nothing
+ * moves any more everything that was accepted must have been handled, once, in the order of the
+ * tickets, and the mailbox must own no memory. Memory is objects that are free or not: who touches
+ * a free one fails, and so does who frees one that is not empty. What is filled when the owner
+ * begins to look for it, it must find: so no gap outlasts its poster.
  *
  * Comments with @ and = are explained in wakeup.pml, what is left out in README.md.
  *
  * Parameters: OWNERS, POSTERS, EVENTS (of each poster), CHAIN (at most so many in one claim),
- * LIMIT, ENVELOPES, BATCH, CREDIT (events taken before they are credited); CLOSE: a closer;
- * EVICT: drop-oldest; TSO: plain stores wait in a buffer (not with EVICT).
+ * LIMIT, PAGE (places), INDEX (pages), ROOT (indexes), BATCH, CREDIT (events taken before they are
+ * credited); BESIDE: so many more posters, whose events lie beside; ROUSE: so many times it is made
+ * ready without an event; CLOSE: a closer; EVICT: drop-oldest; TSO: plain stores wait in a buffer
+ * of one (not with EVICT).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,8 +34,14 @@
 #ifndef LIMIT
 #define LIMIT 2
 #endif
-#ifndef ENVELOPES
-#define ENVELOPES 3
+#ifndef PAGE
+#define PAGE 1
+#endif
+#ifndef INDEX
+#define INDEX 1
+#endif
+#ifndef ROOT
+#define ROOT 4
 #endif
 #ifndef BATCH
 #define BATCH 2
@@ -39,29 +49,31 @@
 #ifndef CREDIT
 #define CREDIT 1
 #endif
+#ifndef BESIDE
+#define BESIDE 0
+#endif
+#define WRITERS (POSTERS + BESIDE)
 
-/* The word. The ticket is left out: only claims and the close change the word behind the owner's
- * back, and both change what is here. */
+/* The word. */
 bit ready;
 bit closed;
+bit epoch;
+bit has_first;
 byte count;
+byte ticket;
 
-/* The list. Envelopes are 1 .. ENVELOPES, 0 is NULL; a head is fresh if it was not taken yet. */
-byte tail;
-byte head;
-byte next[ENVELOPES + 1];
-#define FRESH 64
-
-/* What is in an envelope, and whether it lies in the pool. */
-byte sender[ENVELOPES + 1];
-byte number[ENVELOPES + 1];
-bit chained[ENVELOPES + 1]; /* the first of two that were claimed together */
-bit pooled[ENVELOPES + 1] = 1;
-byte spare = ENVELOPES;
+/* Pointers are 1 and up, 0 is NULL; in `first` and `root` the parity is the lowest bit. */
+byte first;
+byte root;
+byte beside;
+byte beside_taken;
+byte first_taken;
 
 #ifdef EVICT
-bit head_lock;
+bit lock;
 byte dropped;
+byte last_placed;
+byte last_beside;
 #else
 #define dropped 0
 #endif
@@ -70,143 +82,48 @@ byte dropped;
 bit queued;
 bit owned;
 bit ended;
-byte hanging; /* claimed and not yet to be seen in the list */
+short unfilled; /* tickets that are claimed and not yet to be seen: a bit each */
 byte accepted;
 byte handled;
-byte expected[POSTERS];
 
-inline see(chain)
+#define UNFILLED(t) ((unfilled >> (t)) & 1)
+#define ENTRY(t) (((t) / (PAGE * INDEX)) % ROOT)
+#define BELOW(t) (((t) / PAGE) % INDEX)
+#define PLACE(page, t) ((page) * PAGE + (t) % PAGE)
+#define LONE 64 /* what is held: 1 is a place, LONE + n an envelope of its own */
+
+inline accept()
 {
     /*= Inside a step. */
-    hanging--;
-    if
-    :: chained[chain] -> hanging--; chained[chain] = 0
-    :: else
-    fi
-}
-
-inline set_head(to)
-{
-    /*= Inside a step. With a fresh head a chain of events can be seen. */
-    head = to;
-    if
-    :: to >= FRESH -> see(to - FRESH)
-    :: else
-    fi
-}
-
-inline set_next(envelope, to)
-{
-    /*= Inside a step: nobody writes into an envelope that was given back. */
-    assert(!pooled[envelope]);
-    next[envelope] = to;
-    see(to)
-}
-
-#ifdef TSO
-/* One plain store each: head or the next of an envelope. Every exchange drains it. */
-bit pending[4];
-byte where[4]; /* 0: head; else the envelope */
-byte what[4];
-
-
-inline drain(who)
-{
-    /*= Inside a step, with something in the buffer. */
-    if
-    :: where[who] == 0 -> set_head(what[who])
-    :: else -> set_next(where[who], what[who])
-    fi;
-    pending[who] = 0; where[who] = 0; what[who] = 0
-}
-
-inline store_head(to)
-{
-    /*= Inside a step: a plain store. */
-    pending[me] = 1; where[me] = 0; what[me] = to
-}
-
-inline store_next(envelope, to)
-{
-    /*= Inside a step: a plain store. */
-    pending[me] = 1; where[me] = envelope; what[me] = to
-}
-
-active proctype hardware()
-{
-    /*= Drains buffers whenever it likes. */
-end:
-    do
-    :: atomic { pending[0] -> drain(0) }
-    :: atomic { pending[1] -> drain(1) }
-    :: atomic { pending[2] -> drain(2) }
-    :: atomic { pending[3] -> drain(3) }
-    od
-}
-#define DRAINED (!pending[me]) /* what an exchange waits for */
-#define HEAD (pending[me] && where[me] == 0 -> what[me] : head)
-#else
-#define DRAINED true
-#define HEAD head
-#define store_head(to) set_head(to)
-#define store_next(envelope, to) set_next(envelope, to)
-#endif
-
-/* ---- posters ---- */
-
-/* Inside a step, with one to spare. The pool has tests of its own. */
-inline get_envelope(e)
-{
-    /*@ engine/engine.h weir__envelope_get "weir__pool_get(&context->engine->envelopes" */
-    e = 1;
-    do
-    :: pooled[e] -> break
-    :: else -> e++
-    od;
-    pooled[e] = 0;
-    spare--;
-    sender[e] = me - OWNERS;
-    number[e] = n
-}
-
-/* Inside a step. */
-inline put_envelope(e)
-{
-    /*@ engine/engine.h weir__envelope_put "weir__pool_put(&context->engine->envelopes" */
-    assert(e != 0 && !pooled[e]);
-    pooled[e] = 1;
-    spare++;
-    sender[e] = 0; number[e] = 0; next[e] = 0
-}
-
-/* Inside a step: the next event of this poster gets an envelope behind `last`. */
-inline pack()
-{
-    /*@ engine/post.c weir__post_counted "weir__parcel_pack(by, event, &parcel)" */
-    /*@ engine/parcel.h weir__parcel_fill "envelope->" */
-    get_envelope(before);
-    if
-    :: last == 0 -> first = before
-    :: else -> next[last] = before; chained[first] = 1
-    fi;
-    last = before;
-    before = 0;
+    unfilled = unfilled | (1 << ticket);
+    ticket++;
+    accepted++;
+    got++;
     n++
 }
 
-inline claim()
+#define ROOT_OF(parity) ((root & 1) == (parity) -> root >> 1 : 0)
+
+#include "mailbox_memory.pml"
+#include "mailbox_take.pml"
+
+/* ---- posters ---- */
+
+inline claim(how_many, edge_flag)
 {
-    /*@ queue/mailbox.h weir__mailbox_claim "return WEIR__CLAIM_CLOSED"
+    /*@ queue/mailbox.h weir__mailbox_claim_as "return WEIR__CLAIM_CLOSED"
      *  "const uint32_t used = weir__mailbox_count(word)"
-     *  "const uint32_t got = *count < room ? *count : room"
+     *  "const uint32_t got = *count < room ? *count : room" "WEIR__MAILBOX_READY | edge"
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
-    /*@ engine/batch.c offer_run "weir__mailbox_claim(&processor->mailbox" */
+    /*@ queue/mailbox.h weir__mailbox_claim "before, WEIR__MAILBOX_FIRST)" */
+    /*@ queue/mailbox.h weir__mailbox_claim_beside "&one, before, 0)" */
+    /*@ engine/batch.c offer_run "weir__mailbox_claim(&processor->mailbox, &got, &before)" */
     if
     :: closed -> goto over
 #ifdef BUG_CLOSED_LOOKED_AT_BEFORE
-    :: !closed -> atomic { count < LIMIT && spare > 0 && DRAINED ->
+    :: !closed -> atomic { count < LIMIT && DRAINED ->
 #else
-    :: atomic { !closed && count < LIMIT && spare > 0 && DRAINED ->
+    :: atomic { !closed && count < LIMIT && DRAINED ->
 #endif
             assert(!ended);
 #ifdef BUG_READY_APART
@@ -214,36 +131,107 @@ inline claim()
 #else
             edge = !ready;
 #endif
+            if
+            :: edge -> has_first = edge_flag
+            :: else
+            fi;
             ready = 1;
+            t = ticket;
+            parity = epoch;
             do
-            :: n < EVENTS && count < LIMIT && spare > 0 && got < CHAIN ->
-                pack();
-                count++;
-                hanging++;
-                accepted++;
-                got++
-            :: else -> got = 0; break
+            :: n < EVENTS && count < LIMIT && got < how_many -> accept(); count++
+            :: else -> break
             od
         }
     fi
 }
 
-inline publish()
+/* The first of an epoch lies alone. */
+inline put_first()
 {
-    /*@ queue/mailbox.h weir__mailbox_publish "weir__store(&last->pooled.next, NULL, relaxed)"
-     *  "weir__exchange(&mailbox->tail, last, acq_rel)" */
-    atomic { DRAINED -> before = tail; tail = last; last = 0 }
-
-    /*@ queue/mailbox.h weir__mailbox_publish
-     *  "weir__store(&before->pooled.next, &first->pooled, release)"
-     *  "weir__store(&mailbox->head, (uintptr_t)first | WEIR__MAILBOX_FRESH" */
-    atomic {
-        if
-        :: before != 0 -> store_next(before, first)
-        :: else -> store_head(first + FRESH)
-        fi;
-        first = 0; before = 0
+    /*@ engine/parcel.h weir__parcel_deliver "if (claim == WEIR__CLAIM_FIRST)"
+     *  "weir__mailbox_put_first(mailbox, before, lone)" */
+    /*@ queue/mailbox.h weir__mailbox_put_first
+     *  "weir__store(&mailbox->first, (uintptr_t)lone | weir__mailbox_parity(before), release)" */
+#ifdef BUG_FIRST_BEFORE_FILLED
+    atomic { get(lone_out, x); first = x * 2 + parity };
+    atomic { event_in[x] = t + 1; see(t + 1); t++; got--; x = 0 }
+#else
+    atomic { DRAINED ->
+        get(lone_out, x);
+        event_in[x] = t + 1;
+        store_first(x * 2 + parity);
+        t++; got--; x = 0
     }
+#endif
+}
+
+/* The place of ticket t, and everything on the way to it. */
+inline fill_place()
+{
+    /*@ queue/mailbox.h weir__mailbox_place
+     *  "weir__root *root = weir__mailbox_root(mailbox, parity)"
+     *  "root = weir__mailbox_make_root(mailbox, parity, stock)"
+     *  "weir__mailbox_make_place(root, page_class, ticket, stock)" */
+    /*@ queue/mailbox.h weir__mailbox_root "weir__load(&mailbox->root, acquire)"
+     *  "(root & 1) == parity" */
+    /*@ queue/mailbox.c weir__mailbox_make_root "while ((seen & 1) != parity || seen <= 1)"
+     *  "weir__cas(&mailbox->root, &seen, (uintptr_t)made | parity, acq_rel, acquire)" */
+    r = ROOT_OF(parity);
+    if
+    :: r == 0 -> atomic { DRAINED ->
+            r = ROOT_OF(parity);
+            if
+            :: r == 0 -> get(root_out, r); root = r * 2 + parity
+            :: else
+            fi
+        }
+    :: else
+    fi;
+
+    /*@ queue/mailbox.h weir__mailbox_page "weir__load(&root->indexes[entry], acquire)" */
+    /*@ queue/mailbox.c weir__mailbox_make_place "index = make_index(root, entry, stock)" */
+    /*@ queue/mailbox.c make_index
+     *  "weir__cas(&root->indexes[entry], &there, made, acq_rel, acquire)" */
+    atomic { assert(root_out[r]); x = index_at[r * ROOT + ENTRY(t)] };
+    if
+    :: x == 0 -> atomic { DRAINED ->
+            assert(root_out[r]);
+            x = index_at[r * ROOT + ENTRY(t)];
+            if
+            :: x == 0 -> get(index_out, x); index_at[r * ROOT + ENTRY(t)] = x
+            :: else
+            fi
+        }
+    :: else
+    fi;
+
+    /*@ queue/mailbox.h weir__mailbox_page
+     *  "weir__load(&index->pages[page % (1u << WEIR__INDEX_BITS)], acquire)" */
+    /*@ queue/mailbox.c weir__mailbox_make_place
+     *  "page = make_page(index, below, page_class, stock)" */
+    /*@ queue/mailbox.c make_page
+     *  "weir__cas(&index->pages[entry], &there, made, acq_rel, acquire)" */
+    atomic { assert(index_out[x]); r = page_at[x * INDEX + BELOW(t)] };
+    if
+    :: r == 0 -> atomic { DRAINED ->
+            assert(index_out[x]);
+#ifndef BUG_INSTALLS_BY_STORE
+            r = page_at[x * INDEX + BELOW(t)];
+#endif
+            if
+            :: r == 0 -> get(page_out, r); page_at[x * INDEX + BELOW(t)] = r
+            :: else
+            fi
+        }
+    :: else
+    fi;
+
+    /*@ engine/parcel.h weir__parcel_deliver
+     *  "weir__envelope_fill(envelope, weir__parcel_put(by, &parcels[at], envelope))" */
+    /*@ queue/envelope.h weir__envelope_fill
+     *  "weir__store(&envelope->state, flags | WEIR__ENVELOPE_FILLED, release)" */
+    atomic { DRAINED -> store_place(PLACE(r, t), t + 1); t++; got--; r = 0; x = 0 }
 }
 
 /* Inside a step. */
@@ -254,103 +242,38 @@ inline make_ready()
     queued = 1
 }
 
-#ifdef EVICT
-/* Head lock held, and `at` is the head that was read; inside a step. The oldest event goes to
- * `event`, if it is there. */
-inline pop()
-{
-    /*@ queue/mailbox.c pop "weir__mailbox_take(mailbox, &cursor, spent)"
-     *  "weir__envelope_copy(out, event)" "weir__mailbox_keep(mailbox, cursor)" */
-    if
-    :: at >= FRESH -> event = at - FRESH; head = event
-    :: at != 0 && at < FRESH && next[at] != 0 ->
-        event = next[at];
-        put_envelope(at);
-        head = event
-    :: at == 0 || (at < FRESH && next[at] == 0)
-    fi;
-    at = 0
-}
-
-/* Inside a step: some sender's events may be missing, none comes twice or too early. */
-inline check_order()
-{
-    /*= An event is handled or dropped. */
-    assert(!pooled[event] && number[event] >= expected[sender[event]]);
-    expected[sender[event]] = number[event] + 1
-}
-
-/* The mailbox was full. Goes on behind it with a place for one event, or claims once more. */
-inline evict()
-{
-    /*@ engine/post.c overflow "weir__evict_and_publish(by->context, processor, parcel->envelope" */
-    /*@ engine/evict.c attempt "weir__mailbox_evict("
-     *  "const weir__claim claim = weir__mailbox_claim(mailbox, &one)" */
-    /*@ queue/mailbox.c weir__mailbox_evict "if (!weir__trylock_take(&mailbox->head_lock))"
-     *  "if (full && (word & WEIR__MAILBOX_CLOSED) == 0 && weir__mailbox_count(word) > 0)"
-     *  "result = pop(mailbox, out, spent)"
-     *  "weir__add(&mailbox->word, WEIR__MAILBOX_TICKET_ONE, acq_rel)" */
-    do
-    :: closed -> goto over
-    :: !closed && count < LIMIT -> break
-#ifdef BUG_EVICTS_WITHOUT_LOCK
-    :: !closed && count == LIMIT && spare > 0 ->
-#else
-    :: atomic { !closed && count == LIMIT && !head_lock && spare > 0 -> head_lock = 1 }
-#endif
-        if
-        :: closed || count < LIMIT
-        :: !closed && count == LIMIT ->
-            at = head;
-            atomic {
-                assert(!ended);
-                pop();
-                if
-                :: event != 0 ->
-                    check_order();
-                    dropped++;
-                    accepted++;
-                    hanging++;
-                    pack();
-                    event = 0
-                :: else
-                fi
-            }
-        fi;
-#ifndef BUG_EVICTS_WITHOUT_LOCK
-        head_lock = 0;
-#endif
-        if
-        :: last != 0 -> break
-        :: else
-        fi
-    od
-}
-#endif
-
 proctype poster(byte me)
 {
-    byte n, got, first, last, before;
+    byte n, got, t, r, x;
+    bit edge, parity;
 #ifdef EVICT
-    byte event, at;
+    byte head, c_ticket, c_page, held, k, b, l;
+    bit was;
 #endif
-    bit edge;
 
-    /*@ engine/post.c offer_to "weir__mailbox_claim(&processor->mailbox, &one)"
-     *  "weir__mailbox_publish(&processor->mailbox, parcel->envelope"
+    /*@ engine/post.c offer_to "weir__mailbox_claim(mailbox, &one, &before)"
+     *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)"
      *  "weir__ready(by->context, processor)" */
     do
     :: n < EVENTS ->
 #ifdef EVICT
         evict();
         if
-        :: last == 0 -> claim()
+        :: got == 0 -> claim(1, 1)
         :: else
         fi;
 #else
-        claim();
+        claim(CHAIN, 1);
 #endif
-        publish();
+        if
+        :: edge -> put_first()
+        :: else
+        fi;
+        do
+        :: got > 0 -> fill_place()
+        :: else -> break
+        od;
+        t = 0; parity = 0;
         if
         :: atomic { edge && DRAINED -> edge = 0; make_ready() }
         :: !edge
@@ -361,117 +284,72 @@ over:
     n = 0
 }
 
-#ifdef CLOSE
-active proctype closer()
+#if BESIDE > 0
+proctype poster_beside(byte me)
 {
+    byte n, got, t, x;
+    bit edge, parity;
+
+    /*@ engine/signal.c offer "weir__mailbox_claim_beside(&processor->mailbox, &before)"
+     *  "lone->ticket = weir__mailbox_ticket(before)"
+     *  "weir__mailbox_put_beside(&processor->mailbox, lone)" */
+    /*@ queue/mailbox.c weir__mailbox_put_beside
+     *  "weir__store(&lone->pooled.next, newest != NULL ? &newest->pooled : NULL, relaxed)"
+     *  "weir__cas(&mailbox->beside, &newest, lone, release, relaxed)" */
+    do
+    :: n < EVENTS ->
+        claim(1, 0);
+#ifdef BUG_BESIDE_BY_STORE
+        atomic { get(lone_out, x); event_in[x] = t + 1; ticket_of[x] = t; next[x] = beside };
+        atomic { beside = x; see(t + 1); t = 0; x = 0; got = 0; parity = 0 }
+#else
+        atomic {
+            get(lone_out, x);
+            event_in[x] = t + 1; ticket_of[x] = t; next[x] = beside;
+            beside = x;
+            see(t + 1);
+            t = 0; x = 0; got = 0; parity = 0
+        }
+#endif
+        if
+        :: atomic { edge -> edge = 0; make_ready() }
+        :: !edge
+        fi
+    :: n == EVENTS -> break
+    od;
+over:
+    n = 0
+}
+#endif
+
+#if defined(CLOSE) || defined(ROUSE)
+active proctype rouser()
+{
+    /*@ queue/mailbox.h weir__mailbox_rouse
+     *  "weir__or(&mailbox->word, WEIR__MAILBOX_READY, acq_rel)" */
     /*@ queue/mailbox.h weir__mailbox_close "WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY, seq_cst" */
     /*@ engine/stop.c weir__stop_family "weir__dispatcher_push(p->dispatcher, p)" */
+    byte n;
     bit edge;
-    atomic { closed = 1; edge = !ready; ready = 1 }
+#ifdef ROUSE
+    do
+    :: n < ROUSE ->
+        atomic { !ready -> ready = 1; n++ };
+        atomic { make_ready() }
+    :: n == ROUSE -> n = 0; break
+    od;
+#endif
+#ifdef CLOSE
+    atomic { closed = 1; edge = !ready; ready = 1 };
     if
-    :: atomic { edge -> edge = 0; assert(!queued && !owned); queued = 1 }
+    :: atomic { edge -> edge = 0; make_ready() }
     :: else
     fi
+#endif
 }
 #endif
 
 /* ---- the owner ---- */
-
-inline next_event()
-{
-    /*@ queue/mailbox.h weir__mailbox_take "cursor->head = weir__load(&mailbox->head, acquire)"
-     *  "cursor->head &= ~WEIR__MAILBOX_FRESH" "weir__load(&stub->pooled.next, acquire)"
-     *  "*spent = stub" */
-    /*@ engine/turn.c next_event "weir__envelope_put(turn->context, spent)" */
-#ifdef EVICT
-    /*@ engine/turn.c next_event_slowly "weir__mailbox_pop(mailbox, &at->copy, &spent)" */
-    /*@ queue/mailbox.c weir__mailbox_pop "if (!weir__trylock_take(&mailbox->head_lock))"
-     *  "const weir__pop result = pop(mailbox, out, spent)" */
-    if
-    :: head_lock -> goto hand_back
-    :: atomic { !head_lock -> head_lock = 1 }
-    fi;
-    atomic {
-        at = head;
-        if
-        :: at == 0 -> assert(hanging > 0); head_lock = 0; goto hand_back
-        :: else
-        fi
-    }
-    atomic {
-        pop();
-        if
-        :: event != 0 -> check_order(); uncredited++; done++; event = 0; handled++
-        :: else -> assert(hanging > 0); head_lock = 0; goto hand_back
-        fi
-    }
-    head_lock = 0
-#else
-    do
-    :: atomic { cursor == 0 && HEAD != 0 -> cursor = HEAD }
-    :: atomic { cursor == 0 && HEAD == 0 -> assert(hanging > 0); goto hand_back }
-    :: atomic { cursor != 0 && cursor < FRESH && next[cursor] == 0 ->
-            assert(hanging > 0);
-            goto hand_back
-        }
-    :: atomic { cursor != 0 && cursor < FRESH && next[cursor] != 0 ->
-            stub = cursor;
-            cursor = next[stub];
-            put_envelope(stub);
-            stub = 0;
-            break
-        }
-    :: atomic { cursor >= FRESH -> cursor = cursor - FRESH; break }
-    od;
-    atomic { assert(!pooled[cursor]); uncredited++; done++ }
-#endif
-}
-
-inline give_stub_back()
-{
-    /*@ engine/turn.c settle "weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)" */
-    /*@ queue/mailbox.c weir__mailbox_retire "gone = give_stub_back(mailbox, stub)" */
-    /*@ queue/mailbox.c give_stub_back "weir__store(&mailbox->head, 0, relaxed)"
-     *  "weir__cas(&mailbox->tail, &expected, NULL, acq_rel, relaxed)"
-     *  "weir__store(&mailbox->head, (uintptr_t)stub, relaxed)" */
-#ifdef EVICT
-    atomic { !head_lock -> head_lock = 1; cursor = HEAD }
-#endif
-    if
-    :: atomic { cursor != 0 && cursor < FRESH ->
-#ifndef BUG_HEAD_CLEARED_LATE
-            store_head(0)
-#endif
-        }
-        if
-        :: atomic { tail == cursor && DRAINED -> tail = 0; put_envelope(cursor); cursor = 0 }
-#ifdef BUG_HEAD_CLEARED_LATE
-            atomic { store_head(0) }
-#endif
-        :: atomic { tail != cursor && DRAINED -> store_head(cursor) }
-        fi
-    :: cursor == 0 || cursor >= FRESH
-    fi
-#ifdef EVICT
-    ;
-    head_lock = 0
-#endif
-}
-
-inline keep()
-{
-    /*@ engine/turn.c weir__turn_run "weir__mailbox_keep(&processor->mailbox, at.cursor)" */
-    /*@ queue/mailbox.h weir__mailbox_keep "if (cursor.head != 0)"
-     *  "weir__store(&mailbox->head, cursor.head, relaxed)" */
-#ifdef BUG_KEEPS_NOTHING
-    atomic { store_head(cursor) }
-#else
-    if
-    :: atomic { cursor != 0 -> store_head(cursor) }
-    :: else
-    fi
-#endif
-}
 
 inline credit()
 {
@@ -481,55 +359,88 @@ inline credit()
     atomic { DRAINED -> count = count - uncredited; uncredited = 0 }
 }
 
-/* Inside a step. */
-inline deliver()
+/* What this epoch did not use is of the one before. */
+inline clear_stale()
 {
-    /*@ engine/turn.c deliver "processor->handler(processor->state, turn, &event)" */
-    assert(owned && !pooled[cursor]);
-    assert(number[cursor] == expected[sender[cursor]]);
-    expected[sender[cursor]]++;
-    handled++
+    /*@ queue/mailbox.c clear_stale "if (root != 0 && (root & 1) != parity"
+     *  "weir__cas(&mailbox->root, &root, 0, acq_rel, relaxed)" */
+#ifndef BUG_STALE_ROOT_KEPT
+#ifdef BUG_STALE_ROOT_BY_STORE
+    if
+    :: (root & 1) != epoch && root > 1 -> root = 0
+    :: else
+    fi;
+#else
+    if
+    :: atomic { (root & 1) != epoch && root > 1 && DRAINED -> root = 0 }
+    :: else
+    fi;
+#endif
+#endif
+
+    /*@ queue/mailbox.c clear_stale "if ((word & WEIR__MAILBOX_FIRST) == 0)"
+     *  "weir__store(&mailbox->first, 0, relaxed)" "mailbox->first_taken = 0" */
+    if
+#ifdef BUG_FIRST_TAKEN_RESET
+    :: true -> first_taken = 0
+#else
+#ifndef BUG_STALE_FIRST_KEPT
+    :: atomic { !has_first && DRAINED -> store_first(0); first_taken = 0 }
+#endif
+    :: else
+#endif
+    fi
 }
 
 proctype owner(byte me)
 {
-    byte cursor, stub, uncredited, done;
-#ifdef EVICT
-    byte event, at;
-#endif
+    byte c_ticket, c_page, held, uncredited, done, r, x, k, b, l, i, t;
+    bit was;
 
     /*@ engine/dispatcher.c weir__dispatcher_take "weir__processor *first = dispatcher->head" */
-    /*@ engine/turn.c weir__turn_run "at.cursor = weir__mailbox_cursor(&processor->mailbox)" */
-    /*@ queue/mailbox.h weir__mailbox_cursor "weir__load(&mailbox->head, acquire)" */
+    /*@ engine/turn.c weir__turn_run "at.cursor = weir__mailbox_cursor(at.word, 0)" */
+    /*@ queue/mailbox.h weir__mailbox_cursor
+     *  "weir__mailbox_ticket(word) - weir__mailbox_count(word)" */
 wait:
 end:
-    atomic { queued -> assert(!owned); queued = 0; owned = 1 }
-    cursor = HEAD;
+    atomic { queued -> assert(!owned); queued = 0; owned = 1; c_ticket = ticket - count }
 
     /*@ engine/turn.c run_events "while (at->done < batch)"
      *  "const uint64_t word = weir__load(&mailbox->word, acquire)" "return finish(turn, at)"
-     *  "if (at->uncredited >= mailbox->credit_every)" */
+     *  "at->uncredited >= mailbox->credit_every" "let_go(turn, at)" */
+    /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
+    /*@ engine/turn.c deliver "processor->handler(processor->state, turn, &event)" */
     do
     :: done == BATCH -> goto hand_back
-    :: done < BATCH && count > uncredited ->
-        next_event();
+#ifdef EVICT
+    :: done < BATCH && count > 0 -> pop()
+#else
+    :: atomic { done < BATCH && count > uncredited -> was = UNFILLED(c_ticket) }
+        take();
+        if
+        :: held == 0 -> goto hand_back
+        :: else -> uncredited++; done++
+        fi;
         if
         :: uncredited >= CREDIT -> credit()
         :: else
         fi;
-#ifndef EVICT
-        atomic { deliver() }
+        atomic { assert(owned); leaves(); handled++ };
+        let_go()
 #endif
     :: done < BATCH && count == uncredited && closed -> goto finish
     :: done < BATCH && count == uncredited && !closed ->
 
-        /*@ engine/turn.c settle
-         *  "if (!weir__mailbox_idle(&processor->mailbox, word, at->uncredited))" */
-        /*@ queue/mailbox.h weir__mailbox_idle
-         *  "(word - uncredited * WEIR__MAILBOX_ONE) & ~WEIR__MAILBOX_READY"
-         *  "return weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
-#ifndef BUG_STUB_KEPT
-        give_stub_back();
+        /*@ engine/turn.c settle "weir__mailbox_idle(&processor->mailbox, word, at->uncredited" */
+        /*@ queue/mailbox.c weir__mailbox_idle "if (!clear_stale(mailbox, word))"
+         *  "(word - uncredited * WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)"
+         *  "^ WEIR__MAILBOX_EPOCH" "weir__mailbox_root(mailbox, weir__mailbox_parity(word))"
+         *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)"
+         *  "drop_root(root, page_class, ticket, stock)" */
+        clear_stale();
+        r = ROOT_OF(epoch);
+#ifdef BUG_ROOT_DROPPED_EARLY
+        atomic { if :: r != 0 -> drop_root(r, ticket); r = 0 :: else fi };
 #endif
         if
 #ifdef BUG_IDLE_NOT_BY_EXCHANGE
@@ -539,40 +450,70 @@ end:
 #endif
                 count = count - uncredited;
                 ready = 0;
+                has_first = 0;
+                t = ticket;
+#ifndef BUG_PARITY_KEPT
+                epoch = 1 - epoch;
+#endif
                 owned = 0;
-                uncredited = 0; cursor = 0; done = 0;
+                uncredited = 0; done = 0; c_page = 0; c_ticket = 0
+            }
+#ifdef BUG_ROOT_READ_LATE
+            r = ROOT_OF(1 - epoch);
+#endif
+            atomic {
+                if
+                :: r != 0 -> drop_root(r, t)
+                :: else
+                fi;
+                r = 0; t = 0;
                 goto wait
             }
-        :: (count != uncredited || closed) && DRAINED
+        :: atomic { (count != uncredited || closed) && DRAINED -> r = 0 }
         fi
     od;
 
     /*@ engine/turn.c run_events "return WEIR__TURN_GAP" "return WEIR__TURN_MORE" */
-    /*@ engine/duty.c put_back "weir__dispatcher_push_quiet(serving->dispatcher, processor)" */
+    /*@ engine/duty.c put_back "weir__dispatcher_push_quiet(" */
 hand_back:
-#ifndef EVICT
-    keep();
-#endif
-    if
-    :: uncredited > 0 -> credit()
-    :: else
-    fi;
-    atomic { DRAINED -> owned = 0; make_ready(); cursor = 0; done = 0; goto wait }
-
-    /*@ engine/turn.c finish "weir__mailbox_retire(&processor->mailbox, &at->cursor, &spent)"
-     *  "weir__life_end(turn->context, processor)" */
-finish:
-    give_stub_back();
     if
     :: uncredited > 0 -> credit()
     :: else
     fi;
     atomic { DRAINED ->
-        assert(tail == 0 && head == 0 && count == 0);
+        owned = 0; make_ready(); c_page = 0; c_ticket = 0; done = 0;
+        goto wait
+    };
+
+    /*@ engine/turn.c finish "credit(turn, at)" "weir__mailbox_retire(&processor->mailbox"
+     *  "weir__life_end(turn->context, processor)" */
+    /*@ queue/mailbox.c weir__mailbox_retire "weir__store(&mailbox->root, 0, relaxed)"
+     *  "drop_root(root, mailbox->page_class, weir__mailbox_ticket(word), stock)" */
+finish:
+    if
+    :: uncredited > 0 -> credit()
+    :: else
+    fi;
+    atomic { DRAINED ->
+        r = ROOT_OF(epoch);
+        if
+#ifndef BUG_RETIRES_WITHOUT_ITS_ROOT
+        :: r != 0 -> root = 0; drop_root(r, ticket)
+#endif
+        :: else
+        fi;
+        assert(count == 0 && unfilled == 0);
         ended = 1;
-        cursor = 0; done = 0
+        r = 0; c_page = 0; c_ticket = 0; done = 0
     }
 }
+
+#define all_free(out, size) \
+    i = 1; \
+    do \
+    :: i <= size -> assert(!out[i]); i++ \
+    :: else -> i = 0; break \
+    od
 
 init
 {
@@ -582,13 +523,20 @@ init
         do
         :: i < OWNERS -> run owner(i); i++
         :: i >= OWNERS && i < OWNERS + POSTERS -> run poster(i); i++
+#if BESIDE > 0
+        :: i >= OWNERS + POSTERS && i < OWNERS + WRITERS -> run poster_beside(i); i++
+#endif
         :: else -> i = 0; break
         od
     }
     timeout;
     atomic {
-        assert(handled + dropped == accepted && count == 0);
-        assert(tail == 0 && head == 0 && spare == ENVELOPES);
-        assert(closed == ended && (closed || (!ready && accepted == POSTERS * EVENTS)))
+        assert(handled + dropped == accepted && count == 0 && unfilled == 0);
+        assert(beside == 0 && beside_taken == 0);
+        assert(closed == ended && (closed || (!ready && accepted == WRITERS * EVENTS)));
+        all_free(lone_out, LONES);
+        all_free(root_out, ROOTS);
+        all_free(index_out, INDEXES);
+        all_free(page_out, PAGES)
     }
 }

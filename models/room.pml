@@ -44,8 +44,8 @@ bit ended;
 
 inline send(asker)
 {
-    /*@ engine/room.c send "weir__mailbox_claim_owed(&to->mailbox)"
-     *  "weir__mailbox_publish(&to->mailbox, envelope, envelope)" */
+    /*@ engine/room.c send "weir__mailbox_claim_owed(&to->mailbox, &before)"
+     *  "weir__mailbox_put_beside(&to->mailbox, lone)" */
     if
     :: atomic { (list & (1 << asker)) -> told[asker]++; assert(told[asker] == 1) }
     :: else
@@ -101,7 +101,7 @@ inline wake_waiters()
 
 proctype waiter(byte me)
 {
-    /*@ engine/post.c weir__post_counted "status = wait_for_room(by, to, &parcel, &full)" */
+    /*@ engine/post.c weir__post_counted "status = wait_for_room(by, to, &parcel, &met)" */
     if
     :: closed -> goto over
     :: atomic { !closed && count < LIMIT -> count++; goto over }
@@ -114,7 +114,8 @@ proctype waiter(byte me)
 #endif
 
     /*@ engine/post.c wait_for_room "const uint32_t seen = weir__load(&wait->word, seq_cst)"
-     *  "status = offer(by, to, parcel, full)" "weir__wait_until(&wait->word, seen, deadline)" */
+     *  "status = offer_with_stock(by, to, parcel, full)"
+     *  "weir__wait_until(&wait->word, seen, deadline)" */
     do
     ::
 #ifndef BUG_WORD_READ_LATE
@@ -152,7 +153,7 @@ proctype asker(byte me)
 
     /*@ engine/room.c weir_turn_want_room "weir__mailbox_reserve(own)" */
     /*@ engine/room.c join_list "if (first == WEIR__ROOMS_CLOSED)"
-     *  "weir__cas(&target->rooms, &first, envelope, seq_cst, relaxed)" */
+     *  "weir__cas(&target->rooms, &first, lone, seq_cst, relaxed)" */
     do
     :: n == ASKS -> break
     :: n < ASKS ->
@@ -195,7 +196,7 @@ active proctype owner()
     /*@ engine/turn.c credit "weir__mailbox_credit(&processor->mailbox, at->uncredited)"
      *  "weir__room_appeared(turn->context, processor, word)" */
     /*@ engine/room.c weir__room_appeared "below_half(processor, word)"
-     *  "weir__room_wake_threads(context->engine, processor->index)" */
+     *  "weir__room_wake_threads(context->engine, weir__processor_index(processor))" */
 end:
     do
     :: count > 0 ->

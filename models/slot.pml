@@ -114,14 +114,14 @@ proctype poster(byte me)
         change_mark();
 #endif
 
-        /*@ engine/post.c offer_to "weir__mailbox_claim(&processor->mailbox, &one)" */
-        /*@ queue/mailbox.h weir__mailbox_claim "return WEIR__CLAIM_CLOSED" */
+        /*@ engine/post.c offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
+        /*@ queue/mailbox.h weir__mailbox_claim_as "return WEIR__CLAIM_CLOSED" */
         if
         :: atomic { closed -> assert(holder == handle) }
         :: atomic { !closed && DRAINED(me) -> assert(holder == handle); waiting++ }
 
             /*@ engine/post.c offer_to
-             *  "weir__mailbox_publish(&processor->mailbox, parcel->envelope"
+             *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)"
              *  "weir__ready(by->context, processor)" */
             atomic { DRAINED(me) -> assert(holder == handle); waiting-- }
         fi;
@@ -139,7 +139,7 @@ gone:
 inline store_id(to)
 {
     /*@ engine/registry.c weir__registry_retire
-     *  "weir__store(&processor->id, (id >> 32) << 32, release)" */
+     *  "weir__store(&processor->id, id & ~WEIR__HANDLE_TAG, release)" */
     /*@ engine/registry.c weir__registry_publish "weir__store(&processor->id, id, release)" */
 #ifdef TSO
     atomic { id_stored = to; id_behind = 1 }

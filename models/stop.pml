@@ -131,7 +131,7 @@ inline tell()
 /* Inside a step. */
 inline accept(hops)
 {
-    /*@ queue/mailbox.h weir__mailbox_claim
+    /*@ queue/mailbox.h weir__mailbox_claim_as
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     assert(!stopped);
     waiting[hops]++;
@@ -160,7 +160,7 @@ proctype poster(byte me)
     /*@ engine/post.c offer "weir__context_enter(context)" */
     /*@ engine/post.h weir__post_is_open
      *  "weir__load(&by->context->engine->phase, relaxed) < WEIR__STOPPING" */
-    /*@ engine/post.c offer_to "weir__mailbox_claim(&processor->mailbox, &one)" */
+    /*@ engine/post.c offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
     do
     :: n == EVENTS -> break
     :: n < EVENTS ->
@@ -233,7 +233,7 @@ round:
     fi;
 
     /*@ engine/dispatcher.c weir__dispatcher_take "*out = first" */
-    /*@ engine/turn.c run_events "if (weir__unlikely(!deliver(turn, envelope)))" */
+    /*@ engine/turn.c run_events "const bool goes_on = deliver(turn, envelope)" */
     /*@ engine/turn.c deliver "return weir__freeze_count(turn->context, processor, handled)" */
     /*@ engine/turn.c run_events "return finish(turn, at)" */
     if

@@ -188,8 +188,8 @@ inline look_and_wake(d)
 
 inline post(p)
 {
-    /*@ engine/post.c offer_to "weir__mailbox_claim(&processor->mailbox, &one)" */
-    /*@ queue/mailbox.h weir__mailbox_claim
+    /*@ engine/post.c offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
+    /*@ queue/mailbox.h weir__mailbox_claim_as
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     atomic { DRAINED ->
 #ifdef BUG_READY_TWICE
@@ -202,9 +202,9 @@ inline post(p)
         accepted++
     }
 
-    /*@ engine/post.c offer_to "weir__mailbox_publish(&processor->mailbox, parcel->envelope" */
-    /*@ queue/mailbox.h weir__mailbox_publish
-     *  "weir__store(&before->pooled.next, &first->pooled, release)" */
+    /*@ engine/post.c offer_to "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)" */
+    /*@ queue/envelope.h weir__envelope_fill
+     *  "weir__store(&envelope->state, flags | WEIR__ENVELOPE_FILLED, release)" */
 #ifdef TSO
     atomic { kind[me] = OF_LINK; where[me] = p }
 #else
@@ -517,14 +517,13 @@ got:
     fi;
 
     /*@ engine/turn.c run_events "const uint64_t word = weir__load(&mailbox->word, acquire)" */
-    /*@ engine/turn.c settle
-     *  "if (!weir__mailbox_idle(&processor->mailbox, word, at->uncredited))" */
-    /*@ queue/mailbox.h weir__mailbox_idle
-     *  "return weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
-    /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, &spent)" */
+    /*@ engine/turn.c settle "weir__mailbox_idle(&processor->mailbox, word, at->uncredited" */
+    /*@ queue/mailbox.c weir__mailbox_idle
+     *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
+    /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
     /*@ queue/mailbox.h weir__mailbox_credit
      *  "weir__sub(&mailbox->word, count * WEIR__MAILBOX_ONE, seq_cst)" */
-    /*@ engine/turn.c run_events "if (weir__unlikely(!deliver(turn, envelope)))"
+    /*@ engine/turn.c run_events "const bool goes_on = deliver(turn, envelope)"
      *  "return WEIR__TURN_GAP" "return WEIR__TURN_MORE" */
 turn:
     do

@@ -23,9 +23,9 @@
 #include "sync/word.h"
 
 #ifdef WEIR_SIMULATED
-#define ENVELOPE_MAGAZINE 4u /* a few events already bring the depot into play */
+
 #else
-#define ENVELOPE_MAGAZINE 64u
+
 #endif
 
 weir_ns weir__deadline(weir_ns timeout, weir_ns when_zero)

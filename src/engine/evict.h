@@ -14,9 +14,9 @@ typedef struct weir__eviction {
     weir_block *block;
 } weir__eviction;
 
-/* Inside the mark; the stock suffices. OK: the parcel is in the mailbox, the oldest event is out and
- * counted, or room had appeared. CLOSED: refused. FULL: the oldest could not be got at; nothing was
- * changed. */
+/* Inside the mark; the stock suffices. OK: the parcel is in the mailbox, the oldest event is out
+ * and counted, or room had appeared. CLOSED: refused. FULL: the oldest could not be got at; nothing
+ * was changed. */
 weir__claim weir__evict_and_deliver(const weir__posting *by, weir__processor *processor,
                                     const weir__parcel *parcel, weir__eviction *evicted);
 

@@ -236,8 +236,8 @@ bool weir__life_end_idle(weir__context *context, weir__processor *processor,
     if (!ends_quietly(weir__processor_cold_of(processor)) || !close_if_idle(&processor->mailbox)) {
         return false;
     }
-    if (processor->overflow == WEIR_OVERFLOW_BLOCK) {
-        weir__room_wake_threads(engine, processor->index);
+    if (weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK) {
+        weir__room_wake_threads(engine, weir__processor_index(processor));
     }
     weir__stop_count(report, processor, 0);
     weir__room_gone(context, processor); /* no mark: no slot is reused while we have the lock */

@@ -96,12 +96,13 @@ WEIR__SELDOM weir__envelope *weir__mailbox_make_place(weir__root *root, uint32_t
     return &page->envelopes[weir__mailbox_offset(page_class, ticket)];
 }
 
-/* All tickets of the page into which this one falls are done: it goes, if it was there. Its index
- * stays with the root: in a mailbox nearly as large as the ring posters may already have entered
- * pages of the next round into it. */
-static void drop_page(weir__root *root, uint32_t page_class, uint32_t ticket, weir__stock *stock)
+/* All tickets before this one are done: the page that ends with the one before goes. Its index
+ * stays: when the head is near the end of an index, the tail may have come round to it. */
+static void drop_before(weir__mailbox *mailbox, weir__root *root, uint32_t ticket,
+                        weir__stock *stock)
 {
-    const uint32_t number = ticket >> weir__page_bits(page_class);
+    const uint32_t page_class = mailbox->page_class;
+    const uint32_t number = TICKET(ticket - 1) >> weir__page_bits(page_class);
     const uint32_t entry = (number >> WEIR__INDEX_BITS) % (1u << WEIR__ROOT_BITS);
     const uint32_t below = number % (1u << WEIR__INDEX_BITS);
     weir__index *index = weir__load(&root->indexes[entry], acquire);
@@ -118,21 +119,27 @@ WEIR__SELDOM void weir__mailbox_leave_page(weir__mailbox *mailbox, weir__cursor 
     weir__root *root = weir__mailbox_root(mailbox, parity);
     cursor->page = NULL;
     if (root != NULL) {
-        drop_page(root, mailbox->page_class, TICKET(cursor->ticket - 1), stock);
+        drop_before(mailbox, root, cursor->ticket, stock);
     }
 }
 
 /* Nothing is outstanding, and nobody else can reach the root: the page that was begun, the indexes
- * and the root itself. */
+ * and the root itself. The mailbox may be somebody else's by now. */
 static void drop_root(weir__root *root, uint32_t page_class, uint32_t ticket, weir__stock *stock)
 {
-    drop_page(root, page_class, ticket, stock);
-    for (uint32_t i = 0; i < 1u << WEIR__ROOT_BITS; i++) {
-        weir__index *index = weir__load(&root->indexes[i], acquire);
-        if (index != NULL) {
-            weir__store(&root->indexes[i], NULL, relaxed);
-            STOCK_PUT(indexes, index);
+    const uint32_t number = ticket >> weir__page_bits(page_class);
+    for (uint32_t entry = 0; entry < 1u << WEIR__ROOT_BITS; entry++) {
+        weir__index *index = weir__load(&root->indexes[entry], acquire);
+        if (index == NULL) {
+            continue;
         }
+        weir__page *page = weir__load(&index->pages[number % (1u << WEIR__INDEX_BITS)], acquire);
+        if (page != NULL) {
+            weir__store(&index->pages[number % (1u << WEIR__INDEX_BITS)], NULL, relaxed);
+            STOCK_PUT(pages[page_class], page);
+        }
+        weir__store(&root->indexes[entry], NULL, relaxed);
+        STOCK_PUT(indexes, index);
     }
     STOCK_PUT(roots, root);
 }
@@ -223,8 +230,8 @@ WEIR__SELDOM weir__envelope *weir__mailbox_take_beside(weir__mailbox *mailbox, w
 
 /* ---- the end of an epoch ---- */
 
-/* What this epoch did not use is of the one before: the next one must not take it for its own. False:
- * somebody has just begun to use it. */
+/* What this epoch did not use is of the one before: the next one must not take it for its own.
+ * False: somebody has just begun to use it. */
 static bool clear_stale(weir__mailbox *mailbox, uint64_t word)
 {
     const uintptr_t parity = weir__mailbox_parity(word);
@@ -250,10 +257,10 @@ bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredit
     if (!clear_stale(mailbox, word)) {
         return false;
     }
+    const uint32_t page_class = mailbox->page_class;
     weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word));
-    const uint32_t page_class = mailbox->page_class; /* afterwards it may be another processor's */
-    /* [F] pairs with [A]: all that this turn wrote, for the thread of the next. seq_cst for the sake
-     * of want_room, like credit. */
+    /* [F] pairs with [A]: all that this turn wrote, for the thread of the next. seq_cst for the
+     * sake of want_room, like credit. */
     if (!weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)) {
         return false;
     }
@@ -349,7 +356,7 @@ weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__trylock *lock, weir__s
 }
 
 /* How many of the oldest `count` lie beside, one after the other. They are listed in this order but
- * for a few, so the next one in the list is asked first: thousands of signals may wait. */
+ * for a few, so the next one in the list is asked first: thousands of signals may wait there. */
 static uint32_t count_beside(weir__mailbox *mailbox, uint32_t head, uint32_t count)
 {
     weir__lone *last = NULL;

@@ -8,14 +8,15 @@
  *
  * READY is set from the step that accepts the first event until the step in which the owner finds
  * none: an *epoch*. So exactly one poster sees the edge, and exactly one thread at a time is the
- * owner. `count` is what was claimed and not yet credited back; `owed` are places that were promised
- * for later (a room event); both together are bounded by the limit. `ticket` counts every accepted
- * event, modulo 2^20: it is the event's number in the order of the mailbox, and says where it lies:
+ * owner. `count` is what was claimed and not yet credited back; `owed` are places that were
+ * promised for later (a room event); both together are bounded by the limit. `ticket` counts every
+ * accepted event, modulo 2^20: it is the event's number in the order of the mailbox, and says where
+ * it lies:
  *
  *     the first of an epoch   in an envelope of its own (`first`): most epochs have no second
  *     all others              in the pages under `root` (queue/page.h), by ticket
- *     what was made ready     beside (`beside`): room events and signals, which must not need memory
- *     beforehand
+ *     what was prepared       beside (`beside`): room events and signals, which must not need
+ *     beforehand              memory
  *
  *     claim (one exchange on the word)  ->  find the place  ->  fill it  ->  say so (one store)
  *
@@ -130,8 +131,8 @@ static inline weir__claim weir__mailbox_claim_as(weir__mailbox *mailbox, uint32_
         const bool ready = (word & WEIR__MAILBOX_READY) != 0;
         const uint64_t next =
             (word + got * WEIR__MAILBOX_ACCEPT_ONE) | (ready ? 0 : WEIR__MAILBOX_READY | edge);
-        /* [A] pairs with [F]: the last owner's writes, for the one that makes it ready, and what the
-         * owner has emptied before it gave places back, for the one that fills them. */
+        /* [A] pairs with [F]: the last owner's writes, for the one that makes it ready, and what
+         * the owner has emptied before it gave places back, for the one that fills them. */
         if (weir__likely(weir__cas(&mailbox->word, &word, next, acq_rel, relaxed))) {
             *count = got;
             *before = word;
@@ -335,9 +336,9 @@ weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox, uint64_t *before);
 void weir__mailbox_unreserve(weir__mailbox *mailbox);
 
 /*
- * Evicting mailboxes (drop-oldest) only: owner and posters take under `lock`, and take a copy, which
- * is credited or replaced before the lock is released. NONE: nothing is there; BUSY: the lock is
- * held for a moment, try again. *spent: what it lay in, to be freed by the caller; or NULL.
+ * Evicting mailboxes (drop-oldest) only: owner and posters take under `lock`, and take a copy,
+ * which is credited or replaced before the lock is released. NONE: nothing is there; BUSY: the lock
+ * is held for a moment, try again. *spent: what it lay in, to be freed by the caller; or NULL.
  */
 typedef enum weir__pop { WEIR__POP_EVENT, WEIR__POP_NONE, WEIR__POP_BUSY } weir__pop;
 
@@ -346,8 +347,8 @@ weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__trylock *lock, weir__s
                             weir__lone *out, weir__lone **spent);
 
 /* A poster that was refused. If the mailbox is (still) full and open, the oldest event is popped,
- * its place is the poster's, *before says which one, and both the ticket and `evicted` go up, all in
- * one piece as far as a freeze can tell. NONE: it is not full, or nothing can be got at; claim
+ * its place is the poster's, *before says which one, and both the ticket and `evicted` go up, all
+ * in one piece as far as a freeze can tell. NONE: it is not full, or nothing can be got at; claim
  * again. What lies beside is owed to the receiver, and is not evicted. */
 weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__trylock *lock,
                               weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,

@@ -31,6 +31,7 @@ DECLARATION = re.compile(r"(?:bit|byte|short|int|#\w+)\b[^\n]*")
 def functions_of(path):
     """{name: body without comments and white space} of a source file."""
     text = re.sub(r"/\*.*?\*/", " ", path.read_text(), flags=re.DOTALL)
+    text = re.sub(r"^#(?:.*\\\n)*.*$", "", text, flags=re.MULTILINE)  # a macro is no function
     return {name: squeeze(body) for name, body in FUNCTION.findall(text)}
 
 
@@ -104,7 +105,7 @@ def forgotten_functions(models, source, listed):
 
 def misconfigured(folder):
     """Seeded bugs without a configuration, and configurations of what is not there."""
-    seeded = {(model.stem, name) for model in folder.glob("*.pml")
+    seeded = {(model.stem.partition("_")[0], name) for model in folder.glob("*.pml")  # or a part
               for name in re.findall(r"\bBUG_(\w+)", model.read_text())}
     searched = set()
     for line in (folder / "configurations").read_text().splitlines():

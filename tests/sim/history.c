@@ -105,7 +105,8 @@ static history_verdict check_refusal(uint32_t number, const send *s, const proce
         }
         break;
     case WEIR_FULL:
-        if (p->rules.overflow == WEIR_OVERFLOW_DROP_NEWEST || is_evicting(p)) {
+        if (s->kind != HISTORY_SIGNAL && /* nothing is dropped for a signal */
+            (p->rules.overflow == WEIR_OVERFLOW_DROP_NEWEST || is_evicting(p))) {
             return broken("P-6: send %u was refused by a mailbox that drops", number);
         }
         break;
