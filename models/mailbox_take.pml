@@ -238,8 +238,8 @@ inline let_go()
  * in front of it move up. */
 inline take_oldest()
 {
-    /*@ queue/mailbox.c take_oldest
-     *  "find_beside(mailbox, TICKET(head + beside), false) != NULL"
+    /*@ queue/mailbox.c count_beside "find_beside(mailbox, ticket, false)" */
+    /*@ queue/mailbox.c take_oldest "count_beside(mailbox, head, count)"
      *  "cursor->ticket = TICKET(head + beside)" */
     atomic {
         gather();
