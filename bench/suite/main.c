@@ -77,13 +77,14 @@ static int check_name(const char *program, const char *name, const bench_options
                              name, program);
 }
 
-static bool make_room(bench_plan *plan)
+/* For what is measured: the caller's to free. NULL: there is no memory. */
+static bench_measurement *make_room(bench_plan *plan)
 {
     bench_measurement *kept = calloc(plan->case_count * plan->runs + 1, sizeof(*kept));
     for (size_t i = 0; kept != NULL && i < plan->case_count; i++) {
         plan->cases[i].kept = kept + i * plan->runs;
     }
-    return kept != NULL;
+    return kept;
 }
 
 static int run(const char *program, const bench_options *options)
@@ -105,14 +106,16 @@ static int run(const char *program, const bench_options *options)
                         .limit_s = options->limit_s,
                         .seed = options->seed };
     plan.cases = calloc(plan.case_count + 1, sizeof(*plan.cases));
-    if (plan.cases == NULL || select_cases(options, plan.cases) == 0 || !make_room(&plan)) {
+    bench_measurement *kept =
+        plan.cases != NULL && select_cases(options, plan.cases) > 0 ? make_room(&plan) : NULL;
+    if (kept == NULL) {
         fprintf(stderr, "%s: no memory for so many runs\n", program);
         free(plan.cases);
         return WEIR__EXIT_FAILED;
     }
     const uint32_t wrong = bench_run(&plan);
     (options->json ? bench_json_print : bench_table_print)(stdout, &plan);
-    free(plan.cases[0].kept);
+    free(kept);
     free(plan.cases);
     return wrong == 0 ? WEIR__EXIT_OK : WEIR__EXIT_FAILED;
 }
