@@ -85,7 +85,7 @@ void load_ring(const bench_setup *setup, bench_result *result, uint32_t members,
     const uint64_t each = bench_scaled(setup, hops, (uint64_t)members * tokens) / tokens;
     load_open(&l, (weir_engine_options){ .threads = setup->threads }, tokens);
     add_members(&l, ring, handles, members, tokens);
-    /* Before the start: a token that runs while others are still being placed could overtake them. */
+    /* Before the start: one that runs while others are still being placed could overtake them. */
     for (uint32_t i = 0; i < tokens; i++) {
         const weir_status status = weir_engine_post(
             l.engine, handles[(uint64_t)i * members / tokens], WEIR_EVENT(token, i, each));
