@@ -109,6 +109,8 @@ static inline void weir__parcel_deliver(const weir__posting *by, weir__mailbox *
         weir__envelope *envelope = weir__mailbox_place(
             mailbox, before, (ticket + at) & (uint32_t)WEIR__MAILBOX_FIELD, stock);
         weir__envelope_fill(envelope, weir__parcel_put(by, &parcels[at], envelope));
+        /* The next one is likely to be ours, too, and its line is with the last owner. */
+        __builtin_prefetch(envelope + 1, 1);
     }
 }
 

@@ -29,8 +29,6 @@ typedef struct progress {
     weir__lone copy;     /* evicting mailboxes hand out copies */
 } progress;
 
-static void credit(weir_turn *turn, progress *at);
-
 /* The oldest may be evicted at this moment: it is copied, and its place is free at once. */
 static weir__envelope *pop_event(weir_turn *turn, progress *at)
 {
