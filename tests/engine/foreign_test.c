@@ -108,7 +108,7 @@ static void threads_that_come_one_after_another_need_the_memory_of_one(void **st
         assert_int_equal(0, pthread_create(&thread, NULL, visit_and_end, &g));
         assert_int_equal(0, pthread_join(thread, NULL));
         TEST_UNTIL(atomic_load(&handled) == (i + 1) * POSTS);
-        /* Pools grow with what waits at once, which is a matter of time; a thread's own does not. */
+        /* Pools grow with what waits at once; what a thread needs for itself is always the same. */
         const size_t own = atomic_load(&memory.bytes) - test_engine_counters(engine).pool_bytes;
         assert_true(i == 0 || own == bytes);
         bytes = own;
