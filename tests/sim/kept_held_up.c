@@ -72,7 +72,7 @@ SCENARIO(kept_held_up_monitor_sleeps, "the same when the monitor has just gone, 
     actor *asker = enter(2);
     stage_post_what(asker, RETURNS);
     stage_settle();
-    weir_sim_sleep(17 * WEIR_MS + (weir_ns)weir_sim_choose(64) * 100);
+    weir_sim_sleep(16500 * WEIR_US + (weir_ns)weir_sim_choose(64) * 100);
     stage_post(asker);
     leave();
 }
