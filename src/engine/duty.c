@@ -460,5 +460,9 @@ void weir__duty_run(weir__thread *thread)
             break;
         }
     }
+    if (!thread->looked && weir__cell_read(&thread->first_work) != 0) {
+        /* Straight from work. */
+        weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
+    }
     hand_over(thread);
 }
