@@ -22,12 +22,6 @@
 #include "engine/signal.h"
 #include "sync/word.h"
 
-#ifdef WEIR_SIMULATED
-
-#else
-
-#endif
-
 weir_ns weir__deadline(weir_ns timeout, weir_ns when_zero)
 {
     const weir_ns span = timeout == 0 ? when_zero : timeout;
