@@ -10,8 +10,9 @@
  *                        '-->  all of it, to the dispatcher's queue (the monitor, when the owner is
  *                              held up in a handler)
  *
- * The owner never sleeps, waits or leaves with something in it. So what is kept is run by its owner
- * after the turn at hand; that somebody else comes for it is a matter of sharing the work.
+ * The owner does not park, back off or leave with something in it; for a poster that is midway it
+ * waits some microseconds at most. So what is kept is run by its owner after the turn at hand; that
+ * somebody else comes for it is a matter of sharing the work.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

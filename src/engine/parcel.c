@@ -9,6 +9,9 @@ weir_status weir__parcel_pack_block(const weir__posting *by, const weir_event *e
                                     weir__parcel *out)
 {
     out->data = event->data;
+    if (!weir__post_is_open(by)) {
+        return WEIR_STOPPING; /* a child after fork() must not even look for memory */
+    }
     if (event->block != NULL && weir__block_is_of(event->block, by->context->engine)) {
         weir__block_note_drop(event->block, event->type, event->data);
         out->block = weir_block_take(event->block);

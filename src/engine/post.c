@@ -222,8 +222,7 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
 {
     weir__parcel parcel;
     obstacle met = { .overflow = WEIR_OVERFLOW_FAIL, .lacks = false };
-    /* First: a child after fork() must not even look for memory. */
-    weir_status status = weir__post_is_open(by) ? weir__parcel_check(event) : WEIR_STOPPING;
+    weir_status status = weir__parcel_check(event);
     if (weir__likely(status == WEIR_OK)) {
         status = weir__parcel_pack(by, event, &parcel);
     }
