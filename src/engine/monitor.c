@@ -31,6 +31,17 @@ static void give_away(weir__serving *serving)
     }
 }
 
+/* From here on it is counted: what was done while the monitor slept belongs to no tick. */
+static void note_all(weir_engine *engine)
+{
+    const uint32_t count = weir__threads_count(engine);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__thread *thread = weir__thread_at(engine, i);
+        thread->turns_seen = weir__cell_read(&thread->turns);
+        thread->handled_seen = weir__cell_read(&thread->context.tally.handled);
+    }
+}
+
 /* What the thread keeps is worth another thread's while if it takes long enough to run. Turns that
  * are over in no time are better run one after the other where they are warm: handing the lines of
  * a processor over costs more than its turn. */
@@ -110,6 +121,7 @@ static void watch(void *argument)
     weir__os_thread_name("weir-monitor");
     while (sleep_until_needed(engine)) {
         weir_ns last = weir__clock_now();
+        note_all(engine);
         for (uint32_t empty = 0; empty <= EMPTY_TICKS_MAX;) {
             weir__word_wait(&engine->monitoring, WEIR__MONITOR_AWAKE, TICK);
             if (weir__load(&engine->monitoring, acquire) == WEIR__MONITOR_QUIT) {
