@@ -24,21 +24,11 @@ typedef struct loop {
     uint32_t count;
 } loop;
 
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t x = *state;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    *state = x;
-    return x;
-}
-
 static void pass_on(void *state, const baseline_message *message)
 {
     station *self = state;
     const loop *in = self->in;
-    const uint64_t chance = draw(&self->lot);
+    const uint64_t chance = weir__workload_draw(&self->lot);
     /* Half to one and a half: handlers that all take the same time fall into step. */
     const weir_ns span =
         in->load->span / 2 + (weir_ns)(((uint64_t)in->load->span * (chance & 0xffff)) >> 16);

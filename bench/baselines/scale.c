@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "baselines/closed_loop.h"
+#include "simulate/scale_load.h"
 #include "sync/sim/scale.h"
 
 enum { LIST_MAX = 32, THREADS_MAX = 250, LINES_MAX = 100, USED_WRONGLY = 2, WARM_UP_MS = 5 };
@@ -147,24 +148,6 @@ static weir__workload load;
 static weir__workload_result result;
 static const baseline_design *under_test;
 
-/* The handler's own data travels with it. */
-static void compute(void *own, weir_ns span)
-{
-    weir_sim_reads(own, sizeof(uint64_t));
-    weir_sim_work(span);
-    weir_sim_writes(own, sizeof(uint64_t));
-}
-
-static void begin_to_watch(void)
-{
-    weir__scale_watch(true);
-}
-
-static void end_to_watch(void)
-{
-    weir__scale_watch(false);
-}
-
 static void body(void *unused)
 {
     weir_error error = WEIR_ERROR_INIT;
@@ -185,11 +168,8 @@ static double predict(const settings *set, const struct competitor *who, uint32_
                              .events = set->events,
                              .span = set->work_ns,
                              .warm_up = WARM_UP_MS * WEIR_MS,
-                             .window = (weir_ns)set->window_ms * WEIR_MS,
-                             .compute = compute,
-                             .rest = weir_sim_sleep,
-                             .window_begins = begin_to_watch,
-                             .window_ends = end_to_watch };
+                             .window = (weir_ns)set->window_ms * WEIR_MS };
+    weir__scale_load(&load);
     const weir_status status = weir__scale_run(&set->costs, body, NULL, &outcome);
     if (status != WEIR_OK || outcome.failed) {
         fprintf(stderr, "baseline_scale: %s, %u threads: %s\n", who->name, threads,

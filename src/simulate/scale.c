@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simulate/workload.h"
+#include "simulate/scale_load.h"
 #include "sync/sim/scale.h"
 
 #define LIST_MAX 32u
@@ -212,24 +212,6 @@ static void print_usage(void)
 static weir__workload load;
 static weir__workload_result result;
 
-/* The handler's own data travels with it. */
-static void compute(void *own, weir_ns span)
-{
-    weir_sim_reads(own, sizeof(uint64_t));
-    weir_sim_work(span);
-    weir_sim_writes(own, sizeof(uint64_t));
-}
-
-static void begin_to_watch(void)
-{
-    weir__scale_watch(true);
-}
-
-static void end_to_watch(void)
-{
-    weir__scale_watch(false);
-}
-
 static void body(void *unused)
 {
     weir_error error = WEIR_ERROR_INIT;
@@ -259,11 +241,8 @@ static bool run(const settings *set, uint32_t threads, uint32_t dispatchers)
                              .span = set->work_ns,
                              .warm_up = (weir_ns)set->warm_up_ms * WEIR_MS,
                              .window = (weir_ns)set->window_ms * WEIR_MS * stretch(threads),
-                             .cores = cores,
-                             .compute = compute,
-                             .rest = weir_sim_sleep,
-                             .window_begins = begin_to_watch,
-                             .window_ends = end_to_watch };
+                             .cores = cores };
+    weir__scale_load(&load);
     const weir_status status = weir__scale_run(&set->costs, body, NULL, &outcome);
     if (status != WEIR_OK || outcome.failed) {
         fprintf(stderr, "weir sim scale: %u threads on %u dispatchers: %s\n", threads, dispatchers,

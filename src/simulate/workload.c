@@ -36,16 +36,6 @@ static group groups[DISPATCHERS_MAX];
 static weir_processor members[PROCESSORS_MAX];
 static char names[DISPATCHERS_MAX][NAME_SIZE];
 
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t x = *state;
-    x ^= x << 13;
-    x ^= x >> 7;
-    x ^= x << 17;
-    *state = x;
-    return x;
-}
-
 static weir_status settle_down(void *state, weir_turn *turn, void *argument)
 {
     station *self = state;
@@ -57,7 +47,7 @@ static weir_status settle_down(void *state, weir_turn *turn, void *argument)
 static weir_status pass_on(void *state, weir_turn *turn, const weir_event *event)
 {
     station *self = state;
-    const uint64_t chance = draw(&self->lot);
+    const uint64_t chance = weir__workload_draw(&self->lot);
     /* Half to one and a half: handlers that all take the same time fall into step. */
     const weir_ns span =
         under_way->span / 2 + (weir_ns)(((uint64_t)under_way->span * (chance & 0xffff)) >> 16);

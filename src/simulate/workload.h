@@ -41,6 +41,15 @@ typedef struct weir__workload_result {
 weir_status weir__workload_run(const weir__workload *load, weir__workload_result *result,
                                weir_error *error);
 
+/* The lot of one processor: its next number. Not 0 at first, and never 0 then. */
+static inline uint64_t weir__workload_draw(uint64_t *lot)
+{
+    *lot ^= *lot << 13;
+    *lot ^= *lot >> 7;
+    *lot ^= *lot << 17;
+    return *lot;
+}
+
 static inline double weir__workload_rate(const weir__workload_result *result)
 {
     return result->window > 0 ? (double)result->events * 1e9 / (double)result->window : 0;

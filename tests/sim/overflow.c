@@ -19,16 +19,7 @@ static void play(weir_overflow overflow, weir_ns block_max)
     actor *a = stage_actor(
         WEIR_PROCESSOR(.mailbox_max = 2, .overflow = overflow, .block_max = block_max), NULL);
     stage_start();
-    const int first = weir_sim_thread_start(post_three, a);
-    const int second = weir_sim_thread_start(post_three, a);
-    weir_sim_thread_join(first);
-    weir_sim_thread_join(second);
-    if (overflow == WEIR_OVERFLOW_DROP_OLDEST) {
-        stage_post(a); /* the newest of all: when it is handled, the rest is handled or dropped */
-    }
-    stage_settle();
-    stage_stop(WEIR_FOREVER);
-    stage_close();
+    stage_fill(a, post_three, post_three, overflow);
 }
 
 SCENARIO(overflow_fail, "six posts to a mailbox of two places that refuses")

@@ -70,16 +70,7 @@ static void play(uint32_t threads, weir_overflow overflow, uint32_t places, void
         WEIR_PROCESSOR(.mailbox_max = places, .batch_max = 3, .overflow = overflow), part);
     ring = weir_signal_open(stage.engine, a->handle, 3, &stage.error);
     stage_start();
-    const int first = weir_sim_thread_start(one, a);
-    const int second = weir_sim_thread_start(other, a);
-    weir_sim_thread_join(first);
-    weir_sim_thread_join(second);
-    if (overflow == WEIR_OVERFLOW_DROP_OLDEST) {
-        stage_post(a); /* the newest of all: when it is handled, the rest is handled or dropped */
-    }
-    stage_settle();
-    stage_stop(WEIR_FOREVER);
-    stage_close();
+    stage_fill(a, one, other, overflow);
 }
 
 SCENARIO(pages, "two threads post batches of four across the ends of pages and of an index")

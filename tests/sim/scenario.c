@@ -359,3 +359,17 @@ void stage_close(void)
     const size_t lost = weir__sim_memory_live();
     weir_sim_check(lost <= KEPT_BYTES, "%zu bytes were never given back", lost);
 }
+
+void stage_fill(actor *to, void (*one)(void *), void (*other)(void *), weir_overflow overflow)
+{
+    const int first = weir_sim_thread_start(one, to);
+    const int second = weir_sim_thread_start(other, to);
+    weir_sim_thread_join(first);
+    weir_sim_thread_join(second);
+    if (overflow == WEIR_OVERFLOW_DROP_OLDEST) {
+        stage_post(to); /* the newest of all: when it is handled, the rest is handled or dropped */
+    }
+    stage_settle();
+    stage_stop(WEIR_FOREVER);
+    stage_close();
+}

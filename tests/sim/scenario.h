@@ -120,4 +120,7 @@ uint32_t stage_cues(void);
 /* Stops if that was not done, destroys, compares the sums, and looks for memory that was lost. */
 void stage_close(void);
 
+/* What comes after the start: two threads, each with its part, towards one actor of this policy. */
+void stage_fill(actor *to, void (*one)(void *), void (*other)(void *), weir_overflow overflow);
+
 #endif /* WEIR_TESTS_SIM_SCENARIO_H */
