@@ -172,12 +172,16 @@ bool weir__pool_reserve(weir__pool *pool, weir__pool_cache *cache, uint32_t coun
         if (!weir__pool_refill(pool, &more)) {
             return false;
         }
-        weir__pooled *last = more.current;
-        for (uint32_t i = 1; i < more.count; i++) {
+        /* Behind what is left: that is short, and its lines are here. */
+        weir__pooled *last = cache->current;
+        for (uint32_t i = 1; i < cache->count; i++) {
             last = weir__load(&last->next, relaxed);
         }
-        weir__store(&last->next, cache->current, relaxed);
-        cache->current = more.current;
+        if (last != NULL) {
+            weir__store(&last->next, more.current, relaxed);
+        } else {
+            cache->current = more.current;
+        }
         cache->count += more.count;
     }
     return true;
