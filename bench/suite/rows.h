@@ -25,6 +25,7 @@ extern const bench_row load_w12_rows[];
 extern const bench_row load_w13_rows[];
 extern const bench_row load_lock_rows[];
 extern const bench_row load_cpu_bound_rows[];
+extern const bench_row load_grow_rows[];
 
 /* What the hardware can do with no features, and the three older designs. */
 extern const bench_row bench_floor_rows[];
