@@ -109,7 +109,9 @@ proctype owner()
     byte n;
     bit stops;
 
-    /*@ engine/turn.c run_events "const bool goes_on = deliver(turn, envelope)" */
+    /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */
+    /*@ engine/turn.c run_page "goes_on = deliver(turn, envelope)" */
+    /*@ engine/turn.c run_lone "*goes_on = deliver(turn, &lone->envelope)" */
     do
     :: n == EVENTS || stops -> break
     :: n < EVENTS && !stops ->

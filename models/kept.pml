@@ -365,7 +365,7 @@ inline post(which)
 {
     /*@ queue/mailbox.h weir__mailbox_claim_as
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
-    /*@ engine/post.c offer_to "weir__ready(by->context, processor)" */
+    /*@ engine/straight.h weir__offer_to "weir__ready(by->context, processor)" */
     atomic { DRAINED ->
         first = !ready[which];
         ready[which] = 1;

@@ -251,7 +251,7 @@ proctype poster(byte me)
     bit was;
 #endif
 
-    /*@ engine/post.c offer_to "weir__mailbox_claim(mailbox, &one, &before)"
+    /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)"
      *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)"
      *  "weir__ready(by->context, processor)" */
     do
@@ -398,7 +398,9 @@ proctype owner(byte me)
     bit was;
 
     /*@ engine/dispatcher.c weir__dispatcher_take "weir__processor *first = dispatcher->head" */
-    /*@ engine/turn.c weir__turn_run "at.cursor = weir__mailbox_cursor(at.word, 0)" */
+    /*@ engine/turn.c weir__turn_run "weir__mailbox_take_lone(&processor->mailbox, word)"
+     *  "run_rest(thread, serving, word, 1)" */
+    /*@ engine/turn.c begin "at.cursor = weir__mailbox_cursor(word, done)" */
     /*@ queue/mailbox.h weir__mailbox_cursor
      *  "weir__mailbox_ticket(word) - weir__mailbox_count(word)" */
 wait:
@@ -406,8 +408,13 @@ end:
     atomic { queued -> assert(!owned); queued = 0; owned = 1; c_ticket = ticket - count }
 
     /*@ engine/turn.c run_events "while (at->done < batch)"
-     *  "const uint64_t word = weir__load(&mailbox->word, acquire)" "return finish(turn, at)"
-     *  "at->uncredited >= mailbox->credit_every" "let_go(turn, at)" */
+     *  "const uint64_t word = weir__load(&mailbox->word, acquire)" "return finish(turn, at)" */
+    /*@ engine/turn.c run_some "!weir__mailbox_first_due(mailbox, at->word)"
+     *  "run_page(turn, at, available)" "run_one(turn, at, available)" */
+    /*@ engine/turn.c run_one "at->uncredited >= every" "let_go(turn, at)" */
+    /*@ engine/turn.c run_page "weir__load(&envelope->state, acquire) != 0"
+     *  "weir__store(&envelope->state, 0, relaxed)" "credit(turn, at)" */
+    /*@ engine/turn.c run_lone "weir__mailbox_idle_lone(&processor->mailbox, word)" */
     /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
     /*@ engine/turn.c deliver "processor->handler(processor->state, turn, &event)" */
     do
@@ -432,6 +439,8 @@ end:
     :: done < BATCH && count == uncredited && !closed ->
 
         /*@ engine/turn.c settle "weir__mailbox_idle(&processor->mailbox, word, at->uncredited" */
+        /*@ queue/mailbox.h weir__mailbox_idle_lone "weir__load(&mailbox->root, relaxed) == 0"
+         *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
         /*@ queue/mailbox.c weir__mailbox_idle "if (!clear_stale(mailbox, word))"
          *  "(word - uncredited * WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)"
          *  "^ WEIR__MAILBOX_EPOCH" "weir__mailbox_root(mailbox, weir__mailbox_parity(word))"
@@ -473,7 +482,7 @@ end:
         fi
     od;
 
-    /*@ engine/turn.c run_events "return WEIR__TURN_GAP" "return WEIR__TURN_MORE" */
+    /*@ engine/turn.c run_events "ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_MORE" */
     /*@ engine/duty.c put_back "weir__dispatcher_push_quiet(" */
 hand_back:
     if

@@ -118,7 +118,7 @@ end:
 /* Inside a step; to others it gets by exchange. */
 inline put_lone(e)
 {
-    /*@ engine/context.c weir__lone_put "weir__pool_put(&context->engine->stores.lones" */
+    /*@ engine/context.c weir__lone_put "weir__stock_put_lone(&context->stock, lone)" */
     assert(lone_out[e]);
     lone_out[e] = 0;
     event_in[e] = 0; ticket_of[e] = 0; next[e] = 0

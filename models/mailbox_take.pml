@@ -36,9 +36,9 @@ inline take_first()
 /* Into `held`, if it is there. */
 inline take_placed()
 {
-    /*@ queue/mailbox.h weir__mailbox_take_placed
-     *  "weir__root *root = weir__mailbox_root(mailbox, parity)"
-     *  "weir__mailbox_page(root, page_class, cursor->ticket)" */
+    /*@ queue/mailbox.h weir__mailbox_find_page
+     *  "weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word))"
+     *  "weir__mailbox_page(root, mailbox->page_class, cursor->ticket)" */
     if
     :: c_page == 0 ->
         r = ROOT_OF(epoch);
@@ -123,8 +123,11 @@ inline take_beside()
 inline take()
 {
     /*@ queue/mailbox.h weir__mailbox_take "if (weir__mailbox_first_due(mailbox, word))"
-     *  "weir__mailbox_take_first(mailbox, cursor, parity)"
-     *  "weir__mailbox_take_placed(mailbox, cursor, parity)" */
+     *  "weir__mailbox_take_first(mailbox, cursor, weir__mailbox_parity(word))"
+     *  "weir__mailbox_take_placed(mailbox, cursor, word)" */
+    /*@ queue/mailbox.h weir__mailbox_take_lone
+     *  "const uintptr_t first = weir__load(&mailbox->first, acquire)"
+     *  "mailbox->first_taken = (uint8_t)(parity + 1)" */
     if
     :: FIRST_DUE -> take_first()
     :: else ->
@@ -223,7 +226,7 @@ inline release()
 
 inline let_go()
 {
-    /*@ queue/mailbox.h weir__mailbox_let_go "cursor->ticket = (cursor->ticket + 1)"
+    /*@ queue/mailbox.h weir__mailbox_advance "cursor->ticket = (cursor->ticket + count)"
      *  "weir__mailbox_leave_page(mailbox, cursor, weir__mailbox_parity(word), stock)" */
     release();
     c_ticket++;
@@ -265,8 +268,9 @@ inline take_oldest()
         b = 0; l = 0
     };
 
-    /*@ queue/mailbox.c take_oldest "weir__mailbox_take_first(mailbox, cursor, parity)"
-     *  "weir__mailbox_take_placed(mailbox, cursor, parity)" "if (beside == count)" */
+    /*@ queue/mailbox.c take_oldest
+     *  "weir__mailbox_take_first(mailbox, cursor, weir__mailbox_parity(word))"
+     *  "weir__mailbox_take_placed(mailbox, cursor, word)" "if (beside == count)" */
     if
     :: k == count
     :: k < count && FIRST_DUE -> take_first()

@@ -114,13 +114,16 @@ proctype poster(byte me)
         change_mark();
 #endif
 
-        /*@ engine/post.c offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
+        /*@ engine/straight.h weir__post_straight "weir__context_enter(context)"
+         *  "weir__registry_find(&engine->registry, to)" "weir__offer_to(by, processor, &parcel)"
+         *  "weir__context_leave(context)" */
+        /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
         /*@ queue/mailbox.h weir__mailbox_claim_as "return WEIR__CLAIM_CLOSED" */
         if
         :: atomic { closed -> assert(holder == handle) }
         :: atomic { !closed && DRAINED(me) -> assert(holder == handle); waiting++ }
 
-            /*@ engine/post.c offer_to
+            /*@ engine/straight.h weir__offer_to
              *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)"
              *  "weir__ready(by->context, processor)" */
             atomic { DRAINED(me) -> assert(holder == handle); waiting-- }

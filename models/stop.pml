@@ -94,7 +94,8 @@ end:
 
 inline count_attempt()
 {
-    /*@ engine/post.c weir__post "weir__cell_add(&by->context->tally.attempted, 1)" */
+    /*@ engine/post.h weir__post_begin "weir__cell_add(&context->tally.attempted, 1)" */
+    /*@ engine/turn_api.c post "weir__post_begin(by.context)" */
     /*@ sync/atomic.h weir__cell_add
      *  "weir__store(cell, weir__load(cell, relaxed) + amount, relaxed)" */
 #ifdef TSO
@@ -160,7 +161,7 @@ proctype poster(byte me)
     /*@ engine/post.c offer "weir__context_enter(context)" */
     /*@ engine/post.h weir__post_is_open
      *  "weir__load(&by->context->engine->phase, relaxed) < WEIR__STOPPING" */
-    /*@ engine/post.c offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
+    /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
     do
     :: n == EVENTS -> break
     :: n < EVENTS ->
@@ -185,7 +186,7 @@ proctype poster(byte me)
 
 inline post_from_handler(hops)
 {
-    /*@ engine/turn_api.c weir_turn_post "weir__post(&by, to, event)" */
+    /*@ engine/turn_api.c weir_turn_post "return post(inside(turn), to, event)" */
     /*@ engine/post.c weir__post_is_open_late "(by->in_handler && (phase < WEIR__CLOSING" */
     count_attempt();
     if
@@ -233,8 +234,10 @@ round:
     fi;
 
     /*@ engine/dispatcher.c weir__dispatcher_take "*out = first" */
-    /*@ engine/turn.c run_events "const bool goes_on = deliver(turn, envelope)" */
-    /*@ engine/turn.c deliver "return weir__freeze_count(turn->context, processor, handled)" */
+    /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */
+    /*@ engine/turn.c run_page "goes_on = deliver(turn, envelope)" */
+    /*@ engine/turn.c run_lone "*goes_on = deliver(turn, &lone->envelope)" */
+    /*@ engine/turn.c deliver "return weir__freeze_count(context, processor, true)" */
     /*@ engine/turn.c run_events "return finish(turn, at)" */
     if
     :: atomic { SOME(0) && DRAINED -> waiting[0]-- }

@@ -188,7 +188,7 @@ inline look_and_wake(d)
 
 inline post(p)
 {
-    /*@ engine/post.c offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
+    /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
     /*@ queue/mailbox.h weir__mailbox_claim_as
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     atomic { DRAINED ->
@@ -202,7 +202,8 @@ inline post(p)
         accepted++
     }
 
-    /*@ engine/post.c offer_to "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)" */
+    /*@ engine/straight.h weir__offer_to
+     *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)" */
     /*@ queue/envelope.h weir__envelope_fill
      *  "weir__store(&envelope->state, flags | WEIR__ENVELOPE_FILLED, release)" */
 #ifdef TSO
@@ -211,7 +212,7 @@ inline post(p)
     hung[p]++;
 #endif
 
-    /*@ engine/post.c offer_to "weir__ready(by->context, processor)" */
+    /*@ engine/straight.h weir__offer_to "weir__ready(by->context, processor)" */
     /*@ engine/ready.h weir__ready "weir__dispatcher_push(processor->dispatcher, processor)" */
     /*@ engine/dispatcher.c weir__dispatcher_push "wake(dispatcher, preferred)" */
     if
@@ -523,8 +524,8 @@ got:
     /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
     /*@ queue/mailbox.h weir__mailbox_credit
      *  "weir__sub(&mailbox->word, count * WEIR__MAILBOX_ONE, seq_cst)" */
-    /*@ engine/turn.c run_events "const bool goes_on = deliver(turn, envelope)"
-     *  "return WEIR__TURN_GAP" "return WEIR__TURN_MORE" */
+    /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */
+    /*@ engine/turn.c run_events "ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_MORE" */
 turn:
     do
 #ifdef BUG_IDLE_NOT_BY_EXCHANGE

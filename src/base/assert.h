@@ -27,4 +27,7 @@ _Noreturn void weir__assert_fail(const char *expression, const char *file, int l
 /* What happens seldom: kept out of the way of what happens for every event. */
 #define WEIR__SELDOM __attribute__((noinline, cold))
 
+/* What happens for every event, and lives from being part of its caller. */
+#define WEIR__ALWAYS inline __attribute__((always_inline))
+
 #endif /* WEIR_BASE_ASSERT_H */

@@ -19,7 +19,6 @@ typedef struct run {
     const weir__posting *by;
     weir_processor to;
     weir__parcel parcels[RUN_MAX];
-    weir_status statuses[RUN_MAX];
     uint32_t count;
     bool stuck; /* a run before it was refused: so is what follows for the same target */
 } run;
@@ -80,26 +79,70 @@ static uint32_t offer_run_with_stock(const run *r, weir_status *refused, weir_ov
     }
 }
 
-static uint32_t send_run(run *r)
+/* Nothing of what a full mailbox drops instead of refusing is refused. */
+static bool drops(weir_overflow policy)
 {
-    weir_status refused = WEIR_FULL;
-    weir_overflow policy = WEIR_OVERFLOW_FAIL;
-    uint32_t accepted = r->count > 0 && !r->stuck ? offer_run_with_stock(r, &refused, &policy) : 0;
-    for (uint32_t i = 0; i < accepted; i++) {
-        r->statuses[i] = WEIR_OK;
-    }
+    return policy == WEIR_OVERFLOW_DROP_NEWEST || policy == WEIR_OVERFLOW_DROP_OLDEST;
+}
+
+/* What was not accepted at once. Returns how many of the rest were, and tells each its status. */
+static uint32_t refuse_rest(run *r, uint32_t accepted, weir_status refused, weir_overflow policy,
+                            weir_status *statuses)
+{
+    uint32_t after_all = 0;
     for (uint32_t i = accepted; i < r->count; i++) {
+        weir_status status = refused;
         weir__parcel_unpack(r->by, &r->parcels[i]);
-        if (refused == WEIR_FULL &&
-            (policy == WEIR_OVERFLOW_DROP_NEWEST || policy == WEIR_OVERFLOW_DROP_OLDEST)) {
-            r->statuses[i] = weir__post_counted(r->by, r->to, r->parcels[i].event); /* each drops */
+        if (refused == WEIR_FULL && drops(policy)) {
+            status = weir__post_counted(r->by, r->to, r->parcels[i].event); /* each drops */
+            after_all += status == WEIR_OK || status == WEIR_DROPPED ? 1 : 0;
         } else {
-            r->statuses[i] = refused;
             r->stuck = r->stuck || refused == WEIR_FULL;
             weir__post_count_refusal(r->by, refused);
         }
+        if (statuses != NULL) {
+            statuses[i] = status;
+        }
     }
-    return r->count;
+    return after_all;
+}
+
+/* Returns how many were accepted. */
+static uint32_t send_run(run *r, weir_status *statuses)
+{
+    weir_status refused = WEIR_FULL;
+    weir_overflow policy = WEIR_OVERFLOW_FAIL;
+    const uint32_t accepted =
+        r->count > 0 && !r->stuck ? offer_run_with_stock(r, &refused, &policy) : 0;
+    for (uint32_t i = 0; statuses != NULL && i < accepted; i++) {
+        statuses[i] = WEIR_OK;
+    }
+    return accepted == r->count ? accepted
+                                : accepted + refuse_rest(r, accepted, refused, policy, statuses);
+}
+
+/* Packs events for one target in a row, until one is bad: *bad says why. */
+static void gather(run *r, const weir_processor *to, size_t to_count,
+                   const weir_event *const *events, size_t count, weir_status *bad)
+{
+    const uint32_t most = count < RUN_MAX ? (uint32_t)count : RUN_MAX;
+    uint32_t n = 0;
+    *bad = WEIR_OK;
+    while (n < most && (to_count == 1 || to[n].id == r->to.id)) {
+        const weir_event *event = events[n];
+        if (weir__likely(weir__parcel_is_plain(event))) {
+            r->parcels[n++] = weir__parcel_of_plain(r->by, event);
+            continue;
+        }
+        *bad = weir__parcel_check(event);
+        *bad = *bad == WEIR_OK ? weir__parcel_pack(r->by, event, &r->parcels[n]) : *bad;
+        if (*bad != WEIR_OK) {
+            break;
+        }
+        n++;
+    }
+    r->count = n;
+    weir__cell_add(&r->by->context->tally.attempted, n + (*bad != WEIR_OK ? 1 : 0));
 }
 
 size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_t to_count,
@@ -121,27 +164,13 @@ size_t weir__post_batch(const weir__posting *by, const weir_processor *to, size_
     r.stuck = false;
     r.to = to[0];
     while (at < count) {
-        weir_status bad = WEIR_OK;
-        const weir_processor next = to[to_count == 1 ? 0 : at];
-        r.stuck = r.stuck && next.id == r.to.id;
-        r.to = next;
-        r.count = 0;
-        while (at + r.count < count && r.count < RUN_MAX && bad == WEIR_OK &&
-               (to_count == 1 || to[at + r.count].id == r.to.id)) {
-            const weir_event *event = events[at + r.count];
-            weir__cell_add(&by->context->tally.attempted, 1);
-            bad = weir__parcel_check(event);
-            bad = bad == WEIR_OK ? weir__parcel_pack(by, event, &r.parcels[r.count]) : bad;
-            r.count += bad == WEIR_OK ? 1 : 0;
-        }
-        const uint32_t sent = send_run(&r);
-        for (uint32_t i = 0; i < sent; i++) {
-            accepted += r.statuses[i] == WEIR_OK || r.statuses[i] == WEIR_DROPPED ? 1 : 0;
-            if (statuses != NULL) {
-                statuses[at + i] = r.statuses[i];
-            }
-        }
-        at += sent;
+        weir_status bad;
+        const weir_processor *next = &to[to_count == 1 ? 0 : at];
+        r.stuck = r.stuck && next->id == r.to.id;
+        r.to = *next;
+        gather(&r, next, to_count, events + at, count - at, &bad);
+        accepted += send_run(&r, statuses != NULL ? statuses + at : NULL);
+        at += r.count;
         if (bad != WEIR_OK) {
             weir__post_count_refusal(by, bad);
             if (statuses != NULL) {

@@ -297,6 +297,6 @@ void weir__lone_put(weir__context *context, weir__lone *lone)
     if ((weir__load(&lone->envelope.state, relaxed) & WEIR__ENVELOPE_SIGNAL) != 0) {
         weir__signal_give_back(lone);
     } else {
-        weir__pool_put(&context->engine->stores.lones, &context->stock.lones, &lone->pooled);
+        weir__stock_put_lone(&context->stock, lone);
     }
 }

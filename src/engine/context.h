@@ -53,8 +53,8 @@ typedef struct weir__context {
     _Alignas(64) weir__atomic_u64 inside; /* odd between enter and leave */
     weir_engine *engine;
     struct weir__thread *thread; /* NULL: not one of the engine's */
+    weir__stock stock; /* of what mailboxes are made of; what every post needs is on this line */
     weir__tally tally;
-    weir__stock stock; /* of what mailboxes are made of */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
 
     /* Written by others, under the engine's locks. */

@@ -136,17 +136,17 @@ static void put_back(weir__thread *thread, weir__serving *serving, weir__process
     }
 }
 
-/* Another turn for what the thread keeps, without a look at anything else. */
-static inline bool may_go_on(weir__thread *thread)
+/* Turns for what the thread keeps may follow each other without a look at anything else. */
+static bool has_nothing_else(const weir__thread *thread)
 {
-    return thread->serving_count == 1 && thread->services == NULL && !thread->options.external &&
-           ++thread->kept_in_a_row < KEPT_IN_A_ROW_MAX && !must_leave(thread);
+    return thread->serving_count == 1 && thread->services == NULL && !thread->options.external;
 }
 
 static void run_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
 {
     weir__serving *serving = &thread->servings[place];
     weir__dispatcher *dispatcher = serving->dispatcher;
+    const bool in_a_row = has_nothing_else(thread);
     weir__turn_end end;
     pass_on(thread, dispatcher);
     reveal(thread, dispatcher);
@@ -159,8 +159,10 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
         if (weir__unlikely(end != WEIR__TURN_OVER)) {
             put_back(thread, serving, processor);
         }
-        /* What was pushed quietly is passed on before the next turn, in the next round. */
-        if (end == WEIR__TURN_GAP || thread->quiet != NULL || !may_go_on(thread)) {
+        /* What was pushed quietly is passed on before the next turn, in the next round. Whether to
+         * leave is asked there, too: no handler begins after the end of the engine. */
+        if (end == WEIR__TURN_GAP || thread->quiet != NULL || !in_a_row ||
+            ++thread->kept_in_a_row >= KEPT_IN_A_ROW_MAX) {
             break;
         }
         processor = weir__kept_next(&serving->kept);

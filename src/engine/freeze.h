@@ -28,8 +28,8 @@ bool weir__freeze_look(weir__context *context, weir__processor *processor, bool 
 bool weir__freeze_count_locked(weir__context *context, weir__processor *processor, bool handled);
 
 /* Owner: one event is done. True: the turn may go on. */
-static inline bool weir__freeze_count(weir__context *context, weir__processor *processor,
-                                      bool handled)
+static WEIR__ALWAYS bool weir__freeze_count(weir__context *context, weir__processor *processor,
+                                            bool handled)
 {
     if (weir__unlikely(weir__load(&context->engine->attention, relaxed) != 0)) {
         return weir__freeze_count_locked(context, processor, handled);

@@ -45,9 +45,10 @@ void weir__life_warn_failed(weir_turn *turn, const weir_event *event, weir_statu
     }
     char component[112];
     component_of(turn->processor, component, sizeof(component));
-    const weir_log_field fields[] = { { "type", event->type->name }, { "reason", turn->text } };
+    const char *text = weir__turn_text(turn);
+    const weir_log_field fields[] = { { "type", event->type->name }, { "reason", text } };
     weir__log_say(log, &turn->context->engine->failed_gate, WEIR_LOG_WARNING, status, component,
-                  "its handler failed; the event is dead", fields, turn->text[0] != '\0' ? 2 : 1);
+                  "its handler failed; the event is dead", fields, text[0] != '\0' ? 2 : 1);
 }
 
 /* A failed init during start is the error of that call; later it is a line in the log. */
@@ -56,7 +57,8 @@ static void report_init(weir_turn *turn, weir_status status)
     weir_engine *engine = turn->context->engine;
     char component[112];
     component_of(turn->processor, component, sizeof(component));
-    const char *text = turn->text[0] != '\0' ? turn->text : weir_status_text(status);
+    const char *reason = weir__turn_text(turn);
+    const char *text = reason[0] != '\0' ? reason : weir_status_text(status);
     if (weir__engine_phase(engine) == WEIR__STARTING) {
         weir__mutex_lock(&engine->registry.lock);
         const bool starting = engine->start_error != NULL; /* else it has decided already */

@@ -44,17 +44,42 @@ static inline weir_status weir__parcel_check(const weir_event *event)
 weir_status weir__parcel_pack_block(const weir__posting *by, const weir_event *event,
                                     weir__parcel *out);
 
+static inline uint64_t weir__parcel_flow(const weir__posting *by, const weir_event *event)
+{
+    return event->flow != 0 || weir__unlikely((event->flags & WEIR_EVENT_NO_FLOW) != 0)
+               ? event->flow
+               : by->flow;
+}
+
 static inline weir_status weir__parcel_pack(const weir__posting *by, const weir_event *event,
                                             weir__parcel *out)
 {
     out->event = event;
     out->block = NULL;
-    out->flow = event->flow != 0 || weir__unlikely((event->flags & WEIR_EVENT_NO_FLOW) != 0)
-                    ? event->flow
-                    : by->flow;
+    out->flow = weir__parcel_flow(by, event);
     return weir__unlikely(event->block != NULL || event->size > WEIR_EVENT_INLINE_MAX)
                ? weir__parcel_pack_block(by, event, out)
                : WEIR_OK;
+}
+
+/* Up to WEIR_EVENT_INLINE_MAX bytes, in two pieces that may overlap: a call would cost more. */
+static inline void weir__parcel_copy(unsigned char *to, const void *data, uint32_t size)
+{
+    const unsigned char *from = data;
+    if (size >= 16) {
+        memcpy(to, from, 16);
+        memcpy(to + size - 16, from + size - 16, 16);
+    } else if (size >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + size - 8, from + size - 8, 8);
+    } else if (size >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + size - 4, from + size - 4, 4);
+    } else if (size > 0) {
+        to[0] = from[0];
+        to[size / 2] = from[size / 2];
+        to[size - 1] = from[size - 1];
+    }
 }
 
 /* Writes everything but the state, which is returned. */
@@ -72,12 +97,22 @@ static inline uint32_t weir__parcel_put(const weir__posting *by, const weir__par
         envelope->payload.shared.data = parcel->data;
         return flags | WEIR__ENVELOPE_BLOCK;
     }
-    if (event->size == 16) {
-        memcpy(envelope->payload.bytes, event->data, 16);
-    } else if (event->size > 0) {
-        memcpy(envelope->payload.bytes, event->data, event->size);
-    }
+    weir__parcel_copy(envelope->payload.bytes, event->data, event->size);
     return flags;
+}
+
+/* Most events: a few bytes, nothing to be shared, nothing to be dropped. Checked and packed with
+ * that. */
+static inline bool weir__parcel_is_plain(const weir_event *event)
+{
+    return event != NULL && event->type != NULL && event->size == event->type->size &&
+           event->size <= WEIR_EVENT_INLINE_MAX && (event->data != NULL || event->size == 0) &&
+           event->block == NULL && event->type->drop == NULL;
+}
+
+static inline weir__parcel weir__parcel_of_plain(const weir__posting *by, const weir_event *event)
+{
+    return (weir__parcel){ .event = event, .flow = weir__parcel_flow(by, event) };
 }
 
 /* What never reached a mailbox is given back. */
@@ -90,27 +125,33 @@ static inline void weir__parcel_unpack(const weir__posting *by, const weir__parc
 
 /* Inside the mark: puts parcels into places that were claimed by `before`; the first of an epoch
  * lies alone. The stock suffices. */
-static inline void weir__parcel_deliver(const weir__posting *by, weir__mailbox *mailbox,
-                                        weir__claim claim, uint64_t before,
-                                        const weir__parcel *parcels, uint32_t count)
+static WEIR__ALWAYS void weir__parcel_deliver(const weir__posting *by, weir__mailbox *mailbox,
+                                              weir__claim claim, uint64_t before,
+                                              const weir__parcel *parcels, uint32_t count)
 {
     weir__stock *stock = &by->context->stock;
     uint32_t ticket = weir__mailbox_ticket(before);
     uint32_t at = 0;
     if (claim == WEIR__CLAIM_FIRST) {
-        weir__lone *lone =
-            (weir__lone *)(void *)weir__pool_get(&stock->stores->lones, &stock->lones);
+        weir__lone *lone = weir__stock_get_lone(stock);
         const uint32_t state = weir__parcel_put(by, &parcels[0], &lone->envelope);
         weir__init(&lone->envelope.state, state | WEIR__ENVELOPE_FILLED);
         weir__mailbox_put_first(mailbox, before, lone);
         at = 1;
     }
-    for (; at < count; at++) {
-        weir__envelope *envelope = weir__mailbox_place(
-            mailbox, before, (ticket + at) & (uint32_t)WEIR__MAILBOX_FIELD, stock);
-        weir__envelope_fill(envelope, weir__parcel_put(by, &parcels[at], envelope));
+    while (at < count) {
+        const uint32_t next = (ticket + at) & (uint32_t)WEIR__MAILBOX_FIELD;
+        weir__envelope *envelope = weir__mailbox_place(mailbox, before, next, stock);
+        uint32_t in_page = weir__page_length(mailbox->page_class) -
+                           weir__mailbox_offset(mailbox->page_class, next);
+        /* The page stays while one of its places is ours and not filled. */
+        do {
+            weir__envelope_fill(envelope, weir__parcel_put(by, &parcels[at], envelope));
+            at++;
+            envelope++;
+        } while (at < count && --in_page > 0);
         /* The next one is likely to be ours, too, and its line is with the last owner. */
-        __builtin_prefetch(envelope + 1, 1);
+        __builtin_prefetch(envelope, 1);
     }
 }
 

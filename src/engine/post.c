@@ -1,5 +1,6 @@
 /*
- * engine/post.c - the way of one event: check, envelope, mark, find, claim, fill, publish, ready.
+ * engine/post.c - the way of one event: check, envelope, mark, find, claim, fill, publish, ready;
+ * and what is done when something stands in it. Most events never come here (engine/straight.h).
  *
  * Whatever a post may need of memory its thread has before the claim, so that an accepted event can
  * no longer fail; the envelope is filled after it, where it lies in the mailbox. Payloads that are
@@ -13,12 +14,9 @@
 #include "base/assert.h"
 #include "engine/block.h"
 #include "engine/evict.h"
-#include "engine/parcel.h"
-#include "engine/processor.h"
-#include "engine/ready.h"
 #include "engine/room.h"
+#include "engine/straight.h"
 #include "engine/turn.h"
-#include "sync/tell.h"
 #include "sync/word.h"
 
 WEIR__SELDOM bool weir__post_is_open_late(const weir__posting *by)
@@ -90,33 +88,30 @@ WEIR__SELDOM static weir_status overflow(const weir__posting *by, weir__processo
 }
 
 /* Inside the mark. */
-static inline weir_status offer_to(const weir__posting *by, weir__processor *processor,
-                                   const weir__parcel *parcel, weir__eviction *evicted,
-                                   obstacle *met)
+static weir_status try_to(const weir__posting *by, weir__processor *processor,
+                          const weir__parcel *parcel, weir__eviction *evicted, obstacle *met)
 {
-    weir__mailbox *mailbox = &processor->mailbox;
-    uint32_t one = 1;
-    uint64_t before;
-    if (weir__unlikely(!weir__stock_suffices(&by->context->stock, mailbox->page_class))) {
+    const uint32_t page_class = processor->mailbox.page_class;
+    if (!weir__stock_suffices(&by->context->stock, page_class)) {
         met->lacks = true;
-        met->page_class = mailbox->page_class;
+        met->page_class = page_class;
         return WEIR_E_NOMEM;
     }
-    const weir__claim claim = weir__mailbox_claim(mailbox, &one, &before);
-    if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
-        return claim == WEIR__CLAIM_FULL ? overflow(by, processor, parcel, evicted, met)
-                                         : WEIR_STOPPING;
+    switch (weir__offer_to(by, processor, parcel)) {
+    case WEIR__CLAIM_FULL:
+        return overflow(by, processor, parcel, evicted, met);
+    case WEIR__CLAIM_CLOSED:
+        return WEIR_STOPPING;
+    case WEIR__CLAIM_OK:
+    case WEIR__CLAIM_FIRST:
+    default:
+        return WEIR_OK;
     }
-    weir__parcel_deliver(by, mailbox, claim, before, parcel, 1);
-    if (claim == WEIR__CLAIM_FIRST) {
-        weir__ready(by->context, processor);
-    }
-    return WEIR_OK;
 }
 
 /* One try. The parcel is consumed if the answer is OK. */
-static inline weir_status offer(const weir__posting *by, weir_processor to,
-                                const weir__parcel *parcel, obstacle *met)
+static weir_status offer(const weir__posting *by, weir_processor to, const weir__parcel *parcel,
+                         obstacle *met)
 {
     weir__context *context = by->context;
     weir__eviction evicted = { .block = NULL };
@@ -124,23 +119,22 @@ static inline weir_status offer(const weir__posting *by, weir_processor to,
     weir__context_enter(context);
     if (weir__post_is_open(by)) {
         weir__processor *processor = weir__registry_find(&context->engine->registry, to);
-        status = weir__likely(processor != NULL) ? offer_to(by, processor, parcel, &evicted, met)
-                                                 : WEIR_UNKNOWN;
+        status = processor != NULL ? try_to(by, processor, parcel, &evicted, met) : WEIR_UNKNOWN;
     }
     weir__context_leave(context);
-    if (weir__unlikely(evicted.block != NULL)) {
+    if (evicted.block != NULL) {
         weir__block_release(context, evicted.block);
     }
     return status;
 }
 
 /* The same; what the thread lacks it gets. */
-static inline weir_status offer_with_stock(const weir__posting *by, weir_processor to,
-                                           const weir__parcel *parcel, obstacle *met)
+static weir_status offer_with_stock(const weir__posting *by, weir_processor to,
+                                    const weir__parcel *parcel, obstacle *met)
 {
     for (;;) {
         const weir_status status = offer(by, to, parcel, met);
-        if (weir__likely(!met->lacks)) {
+        if (!met->lacks) {
             return status;
         }
         met->lacks = false;
@@ -198,15 +192,8 @@ void weir__post_count_refusal(const weir__posting *by, weir_status status)
     weir__engine_progress_if_stopping(by->context->engine);
 }
 
-weir_status weir__post(const weir__posting *by, weir_processor to, const weir_event *event)
-{
-    /* Before anything can be accepted: the sums of a stop rely on it ([Q1]). */
-    weir__cell_add(&by->context->tally.attempted, 1);
-    return weir__post_counted(by, to, event);
-}
-
 /* Not accepted, or not at once. */
-WEIR__SELDOM static weir_status refuse(const weir__posting *by, weir_status status)
+static weir_status refuse(const weir__posting *by, weir_status status)
 {
     if (status != WEIR_DROPPED && status != WEIR_FULL && !weir__post_is_open(by)) {
         status = WEIR_STOPPING; /* whatever else is wrong with it */
@@ -223,20 +210,20 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
     weir__parcel parcel;
     obstacle met = { .overflow = WEIR_OVERFLOW_FAIL, .lacks = false };
     weir_status status = weir__parcel_check(event);
-    if (weir__likely(status == WEIR_OK)) {
+    if (status == WEIR_OK) {
         status = weir__parcel_pack(by, event, &parcel);
     }
-    if (weir__likely(status == WEIR_OK)) {
+    if (status == WEIR_OK) {
         status = offer_with_stock(by, to, &parcel, &met);
-        if (weir__unlikely(status == WEIR_FULL && met.overflow == WEIR_OVERFLOW_BLOCK) &&
-            !by->in_handler && !weir__context_in_handler()) {
+        if (status == WEIR_FULL && met.overflow == WEIR_OVERFLOW_BLOCK && !by->in_handler &&
+            !weir__context_in_handler()) {
             status = wait_for_room(by, to, &parcel, &met);
         }
-        if (weir__unlikely(status != WEIR_OK)) {
+        if (status != WEIR_OK) {
             weir__parcel_unpack(by, &parcel);
         }
     }
-    if (weir__unlikely(status != WEIR_OK)) {
+    if (status != WEIR_OK) {
         status = refuse(by, status);
     }
     if (weir__tell_begin()) {
@@ -252,7 +239,8 @@ weir_status weir__post_commit(const weir__posting *by, weir_processor to, const 
     if (event == NULL || event->block == NULL) {
         return WEIR_E_INVALID;
     }
-    const weir_status status = weir__post(by, to, event);
+    weir__post_begin(by->context);
+    const weir_status status = weir__post_counted(by, to, event);
     /* A refused commit drops the payload like an accepted one. */
     if (event->type != NULL) {
         weir__block_note_drop(event->block, event->type, event->data);

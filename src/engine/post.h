@@ -16,8 +16,14 @@ typedef struct weir__posting {
     bool in_handler; /* accepted until CLOSING; never waits */
 } weir__posting;
 
-weir_status weir__post(const weir__posting *by, weir_processor to, const weir_event *event);
-/* The same for a post that is counted as attempted already. */
+/* The first step of every post, before anything can be accepted: the sums of a stop rely on it
+ * ([Q1]). */
+static inline void weir__post_begin(weir__context *context)
+{
+    weir__cell_add(&context->tally.attempted, 1);
+}
+
+/* All of it. */
 weir_status weir__post_counted(const weir__posting *by, weir_processor to, const weir_event *event);
 /* Consumes the caller's reference to event->block, whatever the status. */
 weir_status weir__post_commit(const weir__posting *by, weir_processor to, const weir_event *event);

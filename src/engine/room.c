@@ -196,8 +196,7 @@ weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t
     if (place != WEIR__CLAIM_OK) {
         return place == WEIR__CLAIM_FULL ? WEIR_FULL : WEIR_STOPPING;
     }
-    weir__lone *lone =
-        (weir__lone *)(void *)weir__pool_get(&context->engine->stores.lones, &context->stock.lones);
+    weir__lone *lone = weir__stock_get_lone(&context->stock);
     if (lone == NULL) {
         unreserve(context, turn->processor);
         return WEIR_E_NOMEM;

@@ -223,6 +223,8 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;
+    thread->turn.context = &thread->context;
+    thread->turn.trail = &thread->trail;
     weir__store(&thread->share_at, WEIR__SHARE_AT_LEAST, relaxed);
     thread->backoff.random = weir__random_seed() + index;
     weir__idle_open(&thread->idle, options->idle, options->idle_spin_max, options->idle_sleep);

@@ -13,6 +13,7 @@
 #include "engine/trail.h"
 #include "sync/thread.h"
 #include "weir/counters.h"
+#include "weir/turn.h"
 
 #define WEIR__THREAD_DISPATCHERS_MAX 64u
 
@@ -44,6 +45,20 @@ typedef struct weir__service {
     void *state;
     struct weir__service *next;
 } weir__service;
+
+/* What a handler is given: one for each thread, which runs one turn at a time. */
+struct weir_turn {
+    weir__context *context;
+    weir__trail *trail;
+    weir__processor *processor;
+    weir_processor self;
+    uint64_t flow;    /* of the event at hand */
+    weir_ns now;      /* 0: not read yet in this turn */
+    uint32_t ahead;   /* events of this batch behind the one at hand */
+    uint32_t dead;    /* events of this turn whose handler failed */
+    uint64_t text_of; /* which step of the trail `text` belongs to */
+    char text[128];   /* of weir_turn_fail */
+};
 
 typedef struct weir__thread {
     weir__context context;
@@ -77,6 +92,7 @@ typedef struct weir__thread {
     weir__atomic_u32 share_at;         /* the monitor: keeping so many, it has work for two */
     uint64_t turns_seen, handled_seen; /* the monitor's: at its last look */
     weir__cell first_work, last_work;  /* times */
+    weir_turn turn;
     weir__trail trail;
 
     /* Control. */

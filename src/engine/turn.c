@@ -87,35 +87,39 @@ static inline void let_go(weir_turn *turn, progress *at)
     }
 }
 
-static inline void open_event(weir_turn *turn, weir__envelope *envelope, weir_event *event)
+/* What few events have. */
+WEIR__SELDOM static void open_special(weir__envelope *envelope, uint32_t state, weir_event *event)
 {
-    const uint32_t state = weir__load(&envelope->state, relaxed);
-    *event = (weir_event){
-        .type = envelope->type,
-        .data = envelope->payload.bytes,
-        .size = envelope->size,
-        .flags = state & 0xffffu,
-        .flow = envelope->flow,
-        .from = { .sender = { envelope->sender } },
-    };
-    if (weir__unlikely((state & (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE)) != 0)) {
-        if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
-            event->block = envelope->payload.shared.block;
-            event->data = envelope->payload.shared.data;
-        }
-        if ((state & WEIR__ENVELOPE_ALONE) != 0) {
-            event->from.ask = weir__lone_of(envelope)->ask;
-            event->tag = weir__lone_of(envelope)->tag;
-        }
+    if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
+        event->block = envelope->payload.shared.block;
+        event->data = envelope->payload.shared.data;
     }
-    turn->flow = event->flow;
+    if ((state & WEIR__ENVELOPE_ALONE) != 0) {
+        event->from.ask = weir__lone_of(envelope)->ask;
+        event->tag = weir__lone_of(envelope)->tag;
+    }
+}
+
+static inline void open_event(weir__envelope *envelope, uint32_t state, weir_event *event)
+{
+    event->type = envelope->type;
+    event->data = envelope->payload.bytes;
+    event->block = NULL;
+    event->size = envelope->size;
+    event->flags = state & 0xffffu;
+    event->flow = envelope->flow;
+    event->from = (weir_ticket){ .sender = { envelope->sender } };
+    event->tag = 0;
+    if (weir__unlikely((state & (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE)) != 0)) {
+        open_special(envelope, state, event);
+    }
 }
 
 /* The event's own reference to its block. */
-static inline void close_event(weir_turn *turn, weir__envelope *envelope)
+static inline void close_event(weir__context *context, weir__envelope *envelope, uint32_t state)
 {
-    if (weir__unlikely((weir__load(&envelope->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0)) {
-        weir__block_release(turn->context, envelope->payload.shared.block);
+    if (weir__unlikely((state & WEIR__ENVELOPE_BLOCK) != 0)) {
+        weir__block_release(context, envelope->payload.shared.block);
     }
 }
 
@@ -126,7 +130,7 @@ static bool is_well(weir_status status)
 }
 
 /* Whether a status of a handler means that the event is handled, and what to say if not. */
-WEIR__SELDOM static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
+static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
 {
     if (is_well(status)) {
         return true;
@@ -160,24 +164,36 @@ static void tell(const weir_turn *turn, const char *what, const char *which)
     }
 }
 
-/* True: the turn goes on. */
+/* The handler did not say OK. False: the event is dead. */
+WEIR__SELDOM static bool judge_aloud(weir_turn *turn, weir_status status, const weir_event *event)
+{
+    tell(turn, "answers", weir_status_name(status));
+    const bool handled = judge(turn, status, event);
+    turn->dead += handled ? 0 : 1;
+    return handled;
+}
+
+/* True: the turn goes on. What is needed after the handler is kept in variables: the handler could
+ * have changed all that it can reach. */
 static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
 {
-    weir__processor *processor = turn->processor;
+    weir__processor *const processor = turn->processor;
+    weir__context *const context = turn->context;
+    weir__trail *const trail = turn->trail;
+    const uint32_t state = weir__load(&envelope->state, relaxed);
     weir_event event;
-    turn->text[0] = '\0';
-    open_event(turn, envelope, &event);
+    open_event(envelope, state, &event);
+    turn->flow = event.flow;
     tell(turn, "handles", event.type->name);
-    weir__trail_event(turn->trail, turn->self, &event);
+    weir__trail_event(trail, turn->self, &event);
     const weir_status status = processor->handler(processor->state, turn, &event);
-    weir__trail_done(turn->trail);
-    if (weir__unlikely(status != WEIR_OK)) {
-        tell(turn, "answers", weir_status_name(status));
+    weir__trail_done(trail);
+    if (weir__unlikely(status != WEIR_OK) && !judge_aloud(turn, status, &event)) {
+        close_event(context, envelope, state);
+        return weir__freeze_count(context, processor, false);
     }
-    const bool handled = weir__likely(status == WEIR_OK) || judge(turn, status, &event);
-    close_event(turn, envelope);
-    turn->dead += handled ? 0 : 1;
-    return weir__freeze_count(turn->context, processor, handled);
+    close_event(context, envelope, state);
+    return weir__freeze_count(context, processor, true);
 }
 
 /* Takes everything that waits without handling it, as dead or as left. False: a gap is in the way.
@@ -190,7 +206,7 @@ WEIR__SELDOM static bool discard_all(weir_turn *turn, progress *at)
         if (envelope == NULL) {
             return false;
         }
-        close_event(turn, envelope);
+        close_event(turn->context, envelope, weir__load(&envelope->state, relaxed));
         let_go(turn, at);
         const uint32_t control = weir__load(&turn->processor->control, acquire);
         weir__freeze_discard(turn->context, turn->processor, (control & WEIR__CONTROL_FREEZE) == 0);
@@ -199,7 +215,7 @@ WEIR__SELDOM static bool discard_all(weir_turn *turn, progress *at)
 }
 
 /* Gives places back, and tells those who wait for room. */
-static void credit(weir_turn *turn, progress *at)
+static void credit(const weir_turn *turn, progress *at)
 {
     weir__processor *processor = turn->processor;
     const uint64_t word = weir__mailbox_credit(&processor->mailbox, at->uncredited);
@@ -252,14 +268,85 @@ static bool settle(weir_turn *turn, progress *at, uint64_t word)
     return true;
 }
 
-static weir__turn_end run_events(weir_turn *turn, progress *at)
+typedef enum advance {
+    GOES_ON,
+    GAP,
+    ENDS, /* frozen or abandoned: the next turn, if any, ends it */
+} advance;
+
+/* The next event, wherever it lies and whatever the mailbox is. */
+static advance run_one(weir_turn *turn, progress *at, uint32_t available)
 {
-    weir__processor *processor = turn->processor;
-    weir__mailbox *mailbox = &processor->mailbox;
-    const uint32_t batch = turn->batch;
+    const uint32_t every = turn->processor->mailbox.credit_every;
+    weir__envelope *envelope = next_event(turn, at);
+    if (weir__unlikely(envelope == NULL)) {
+        return GAP;
+    }
+    at->done++;
+    if (at->uncredited >= every && at->uncredited > 0) {
+        credit(turn, at);
+    }
+    turn->ahead = available - 1;
+    const bool goes_on = deliver(turn, envelope);
+    let_go(turn, at);
+    return weir__likely(goes_on) ? GOES_ON : ENDS;
+}
+
+/* Events in a row that lie in one page, until one is not there, or places are due to be given back.
+ * GAP: there was none. */
+static advance run_page(weir_turn *turn, progress *at, uint32_t available)
+{
+    weir__mailbox *mailbox = &turn->processor->mailbox;
+    weir__page *page = weir__mailbox_find_page(mailbox, &at->cursor, at->word);
+    const uint32_t due = mailbox->credit_every - at->uncredited;
+    uint32_t left = available < due ? available : due;
+    if (weir__unlikely(page == NULL)) {
+        return GAP;
+    }
+    const uint32_t first = weir__mailbox_offset(mailbox->page_class, at->cursor.ticket);
+    const uint32_t size = weir__page_length(mailbox->page_class);
+    left = left < size - first ? left : size - first;
+    weir__envelope *envelope = &page->envelopes[first];
+    weir__envelope *const end = envelope + left;
+    bool goes_on = true;
+    /* [E] pairs with [C]. */
+    while (envelope < end && goes_on && weir__likely(weir__load(&envelope->state, acquire) != 0)) {
+        turn->ahead = --available;
+        goes_on = deliver(turn, envelope);
+        weir__store(&envelope->state, 0, relaxed);
+        envelope++;
+    }
+    const uint32_t done = (uint32_t)(envelope - &page->envelopes[first]);
+    at->done += done;
+    at->uncredited += done;
+    weir__mailbox_advance(mailbox, &at->cursor, done, at->word, &turn->context->stock);
+    if (at->uncredited == mailbox->credit_every) {
+        credit(turn, at);
+    }
+    return weir__unlikely(!goes_on) ? ENDS : done > 0 ? GOES_ON : GAP;
+}
+
+/* Some of the `available` events that are claimed. */
+static inline advance run_some(weir_turn *turn, progress *at, uint32_t available)
+{
+    weir__mailbox *mailbox = &turn->processor->mailbox;
+    /* In small ones every place is given back before its event is handled. */
+    if (weir__likely(mailbox->credit_every > 1) && !weir__mailbox_first_due(mailbox, at->word)) {
+        const advance ran = run_page(turn, at, available);
+        if (weir__likely(ran != GAP)) {
+            return ran;
+        }
+    }
+    return run_one(turn, at, available);
+}
+
+static weir__turn_end run_events(weir_turn *turn, progress *at, uint32_t batch)
+{
+    weir__mailbox *mailbox = &turn->processor->mailbox;
     while (at->done < batch) {
         const uint64_t word = weir__load(&mailbox->word, acquire);
-        uint32_t available = weir__mailbox_count(word) - at->uncredited;
+        const uint32_t available = weir__mailbox_count(word) - at->uncredited;
+        const uint32_t most = batch - at->done;
         at->word = word;
         if (available == 0) {
             if ((word & WEIR__MAILBOX_CLOSED) != 0) {
@@ -270,25 +357,45 @@ static weir__turn_end run_events(weir_turn *turn, progress *at)
             }
             continue;
         }
-        available = available < batch - at->done ? available : batch - at->done;
-        while (available > 0) {
-            weir__envelope *envelope = next_event(turn, at);
-            if (weir__unlikely(envelope == NULL)) {
-                return WEIR__TURN_GAP;
-            }
-            at->done++;
-            if (at->uncredited >= mailbox->credit_every && at->uncredited > 0) {
-                credit(turn, at);
-            }
-            turn->ahead = --available;
-            const bool goes_on = deliver(turn, envelope);
-            let_go(turn, at);
-            if (weir__unlikely(!goes_on)) {
-                return WEIR__TURN_MORE; /* frozen or abandoned: the next turn, if any, ends it */
-            }
+        const advance ran = run_some(turn, at, available < most ? available : most);
+        if (weir__unlikely(ran != GOES_ON)) {
+            return ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_MORE;
         }
     }
     return WEIR__TURN_MORE;
+}
+
+static progress begin(uint64_t word, uint32_t done)
+{
+    progress at;
+    at.word = word;
+    at.cursor = weir__mailbox_cursor(word, done);
+    at.uncredited = done;
+    at.done = done;
+    return at;
+}
+
+static weir__turn_end end_turn(const weir_turn *turn, weir__serving *serving, progress *at,
+                               weir__turn_end end)
+{
+    weir__cell_add(&serving->handled, at->done - turn->dead);
+    if (end != WEIR__TURN_OVER && at->uncredited > 0) {
+        credit(turn, at);
+    }
+    return end;
+}
+
+/* All that the turn may handle, but for `done` events (one or none) that it has handled. */
+static weir__turn_end run_rest(weir__thread *thread, weir__serving *serving, uint64_t word,
+                               uint32_t done)
+{
+    weir_turn *turn = &thread->turn;
+    uint32_t batch = turn->processor->batch_max;
+    progress at = begin(word, done);
+    if (thread->options.external && thread->events_left < batch) {
+        batch = thread->events_left;
+    }
+    return end_turn(turn, serving, &at, run_events(turn, &at, batch));
 }
 
 /* Nothing but events to see to. */
@@ -296,11 +403,11 @@ static inline bool is_ordinary(const weir_engine *engine, weir__processor *proce
 {
     const weir__phase phase = weir__engine_phase(engine);
     return phase >= WEIR__RUNNING && phase < WEIR__ABANDONED &&
-           (weir__load(&processor->control, acquire) & WEIR__CONTROL_INIT) == 0;
+           weir__load(&processor->control, acquire) == 0;
 }
 
 /* The engine starts or is over, or the processor has not begun. False: no event is handled now. */
-WEIR__SELDOM static bool prepare(weir_turn *turn, weir__turn_end *end)
+static bool prepare(weir_turn *turn, weir__turn_end *end)
 {
     const weir_engine *engine = turn->context->engine;
     *end = WEIR__TURN_MORE;
@@ -319,48 +426,66 @@ WEIR__SELDOM static bool prepare(weir_turn *turn, weir__turn_end *end)
     return phase != WEIR__STARTING && phase < WEIR__ABANDONED;
 }
 
+/* There is more to see to than events. */
+WEIR__SELDOM static weir__turn_end run_special(weir__thread *thread, weir__serving *serving)
+{
+    weir_turn *turn = &thread->turn;
+    weir__processor *processor = turn->processor;
+    weir__turn_end end;
+    turn->flow = 0;
+    turn->ahead = 0;
+    if (!prepare(turn, &end)) {
+        return end;
+    }
+    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
+    if ((weir__load(&processor->control, acquire) &
+         (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) == 0) {
+        return run_rest(thread, serving, word, 0);
+    }
+    progress at = begin(word, 0);
+    weir__room_close(thread->engine, processor);
+    return end_turn(turn, serving, &at, finish(turn, &at));
+}
+
+/* The straight way of most epochs, of one event which lies alone: it is handled, and the processor
+ * is idle and no longer ours. False: that is still to be done, if the turn *goes_on. */
+static inline bool run_lone(weir_turn *turn, weir__lone *lone, uint64_t word, bool *goes_on)
+{
+    weir__processor *const processor = turn->processor;
+    weir__stock *const stock = &turn->context->stock;
+    turn->ahead = 0;
+    *goes_on = deliver(turn, &lone->envelope);
+    weir__stock_put_lone(stock, lone);
+    /* Who wants room here has found it without us: one place of many is taken. */
+    return weir__likely(*goes_on) && weir__processor_overflow(processor) != WEIR_OVERFLOW_BLOCK &&
+           weir__mailbox_idle_lone(&processor->mailbox, word);
+}
+
 weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
                               weir__processor *processor)
 {
-    weir_engine *engine = thread->engine;
-    weir_turn turn;
-    weir__turn_end end;
-    turn.context = &thread->context;
-    turn.processor = processor;
-    turn.trail = &thread->trail;
-    turn.self.id = weir__load(&processor->id, relaxed);
+    weir_turn *turn = &thread->turn;
+    bool goes_on = true;
+    turn->processor = processor;
+    turn->self.id = weir__load(&processor->id, relaxed);
+    turn->now = 0;
+    turn->dead = 0;
     processor->last_thread = (uint16_t)thread->index;
-    turn.flow = 0;
-    turn.now = 0;
-    turn.ahead = 0;
-    turn.dead = 0;
-    turn.batch = processor->batch_max;
-    if (weir__unlikely(thread->options.external && thread->events_left < turn.batch)) {
-        turn.batch = thread->events_left;
+    if (weir__unlikely(!is_ordinary(thread->engine, processor))) {
+        return run_special(thread, serving);
     }
-    turn.text[0] = '\0';
-    if (weir__unlikely(!is_ordinary(engine, processor)) && !prepare(&turn, &end)) {
-        return end;
+    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
+    weir__lone *lone = weir__mailbox_take_lone(&processor->mailbox, word);
+    if (lone == NULL) {
+        return run_rest(thread, serving, word, 0);
     }
-    progress at;
-    at.word = weir__load(&processor->mailbox.word, acquire);
-    at.cursor = weir__mailbox_cursor(at.word, 0);
-    at.uncredited = 0;
-    at.done = 0;
-    if (weir__unlikely((weir__load(&processor->control, acquire) &
-                        (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0)) {
-        weir__room_close(engine, processor);
-        end = finish(&turn, &at);
-    } else {
-        end = run_events(&turn, &at);
+    if (weir__likely(run_lone(turn, lone, word, &goes_on))) {
+        weir__cell_add(&serving->handled, 1 - turn->dead);
+        return WEIR__TURN_OVER;
     }
-    if (serving != NULL && at.done > 0) {
-        weir__cell_add(&serving->handled, at.done - turn.dead);
+    if (weir__likely(goes_on)) {
+        return run_rest(thread, serving, word, 1);
     }
-    if (end != WEIR__TURN_OVER) {
-        if (at.uncredited > 0) {
-            credit(&turn, &at);
-        }
-    }
-    return end;
+    progress at = begin(word, 1); /* frozen or abandoned */
+    return end_turn(turn, serving, &at, WEIR__TURN_MORE);
 }

@@ -10,18 +10,11 @@
 #include "engine/thread.h"
 #include "weir/turn.h"
 
-struct weir_turn {
-    weir__context *context;
-    weir__processor *processor;
-    weir__trail *trail; /* of the thread */
-    weir_processor self;
-    uint64_t flow;  /* of the event at hand */
-    weir_ns now;    /* 0: not read yet */
-    uint32_t ahead; /* events of this batch behind the one at hand */
-    uint32_t dead;  /* events of this turn whose handler failed */
-    uint32_t batch; /* how many this turn may handle */
-    char text[128]; /* of weir_turn_fail */
-};
+/* What weir_turn_fail was told in the step that runs, or was the last to run; else "". */
+static inline const char *weir__turn_text(const weir_turn *turn)
+{
+    return turn->text_of == weir__trail_count(turn->trail) ? turn->text : "";
+}
 
 typedef enum weir__turn_end {
     WEIR__TURN_OVER, /* idle, held back or gone: the processor is no longer ours */
@@ -29,7 +22,7 @@ typedef enum weir__turn_end {
     WEIR__TURN_GAP   /* an event is claimed and not there yet: come back */
 } weir__turn_end;
 
-/* By a thread that took the processor from its ready queue. `serving` may be NULL (no counters). */
+/* By a thread that took the processor from its ready queue. */
 weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
                               weir__processor *processor);
 

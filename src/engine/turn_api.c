@@ -9,8 +9,20 @@
 #include "base/assert.h"
 #include "engine/block.h"
 #include "engine/engine.h"
-#include "engine/post.h"
+#include "engine/straight.h"
 #include "engine/turn.h"
+
+/* `by` is a copy: what nobody else can reach stays in registers. */
+static WEIR__ALWAYS weir_status post(const weir__posting by, weir_processor to,
+                                     const weir_event *event)
+{
+    weir__post_begin(by.context);
+    if (weir__likely(weir__post_straight(&by, to, event))) {
+        return WEIR_OK;
+    }
+    const weir__posting again = by;
+    return weir__post_counted(&again, to, event);
+}
 
 /* ---- from outside ---- */
 
@@ -37,7 +49,7 @@ static weir_status why_not(weir_engine *engine)
 weir_status weir_engine_post(weir_engine *engine, weir_processor to, const weir_event *event)
 {
     weir__posting by;
-    return weir__likely(outside(engine, &by)) ? weir__post(&by, to, event) : why_not(engine);
+    return weir__likely(outside(engine, &by)) ? post(by, to, event) : why_not(engine);
 }
 
 /* A commit that cannot even be tried drops the payload like any other. */
@@ -124,8 +136,7 @@ weir_status weir_turn_post(weir_turn *turn, weir_processor to, const weir_event 
     if (weir__unlikely(turn == NULL)) {
         return WEIR_E_INVALID;
     }
-    const weir__posting by = inside(turn);
-    return weir__post(&by, to, event);
+    return post(inside(turn), to, event);
 }
 
 weir_status weir_turn_commit(weir_turn *turn, weir_processor to, const weir_event *event)
@@ -161,6 +172,7 @@ weir_status weir_turn_fail(weir_turn *turn, weir_status reason, const char *text
 {
     if (turn != NULL && text != NULL) {
         snprintf(turn->text, sizeof(turn->text), "%s", text);
+        turn->text_of = weir__trail_count(turn->trail);
     }
     return reason;
 }

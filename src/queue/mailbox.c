@@ -13,7 +13,7 @@
 void weir__mailbox_open(weir__mailbox *mailbox, uint32_t limit, uint32_t batch, bool evicting)
 {
     WEIR_ASSERT(limit >= 1 && limit <= WEIR__MAILBOX_MAX);
-    uint32_t every = limit / 128;
+    uint32_t every = limit / WEIR__MAILBOX_CREDIT_PART;
     every = every < batch ? every : batch;
     every = every == 0 ? 1 : every;
     mailbox->limit = limit;
@@ -32,14 +32,14 @@ void weir__mailbox_open(weir__mailbox *mailbox, uint32_t limit, uint32_t batch, 
 /* ---- new pages ---- */
 
 /* Whatever the stock is asked for it has: the poster has seen to it before its claim. */
-#define STOCK_GET(type, kind) ((type *)(void *)weir__pool_get(&stock->stores->kind, &stock->kind))
+#define STOCK_GET(kind) weir__stock_get(stock, &stock->stores->kind, &stock->kind)
 #define STOCK_PUT(kind, object)                                                                    \
     weir__pool_put(&stock->stores->kind, &stock->kind, &(object)->pooled)
 
 WEIR__SELDOM weir__root *weir__mailbox_make_root(weir__mailbox *mailbox, uintptr_t parity,
                                                  weir__stock *stock)
 {
-    weir__root *made = STOCK_GET(weir__root, roots);
+    weir__root *made = STOCK_GET(roots);
     WEIR_ASSERT(made != NULL);
     uintptr_t seen = weir__load(&mailbox->root, acquire);
     while ((seen & 1) != parity || seen <= 1) {
@@ -55,7 +55,7 @@ WEIR__SELDOM weir__root *weir__mailbox_make_root(weir__mailbox *mailbox, uintptr
 static weir__index *make_index(weir__root *root, uint32_t entry, weir__stock *stock)
 {
     weir__index *there = NULL;
-    weir__index *made = STOCK_GET(weir__index, indexes);
+    weir__index *made = STOCK_GET(indexes);
     WEIR_ASSERT(made != NULL);
     /* [D]. */
     if (weir__cas(&root->indexes[entry], &there, made, acq_rel, acquire)) {
@@ -69,7 +69,7 @@ static weir__page *make_page(weir__index *index, uint32_t entry, uint32_t page_c
                              weir__stock *stock)
 {
     weir__page *there = NULL;
-    weir__page *made = STOCK_GET(weir__page, pages[page_class]);
+    weir__page *made = STOCK_GET(pages[page_class]);
     WEIR_ASSERT(made != NULL);
     /* [D]. */
     if (weir__cas(&index->pages[entry], &there, made, acq_rel, acquire)) {
@@ -386,10 +386,9 @@ static weir__envelope *take_oldest(weir__mailbox *mailbox, uint64_t word, weir__
         return NULL;
     }
     cursor->ticket = TICKET(head + beside);
-    const uintptr_t parity = weir__mailbox_parity(word);
     envelope = weir__mailbox_first_due(mailbox, word)
-                   ? weir__mailbox_take_first(mailbox, cursor, parity)
-                   : weir__mailbox_take_placed(mailbox, cursor, parity);
+                   ? weir__mailbox_take_first(mailbox, cursor, weir__mailbox_parity(word))
+                   : weir__mailbox_take_placed(mailbox, cursor, word);
     for (weir__lone *l = mailbox->beside_taken; envelope != NULL && l != NULL; l = next_of(l)) {
         l->ticket = TICKET(l->ticket - head) < beside ? TICKET(l->ticket + 1) : l->ticket;
     }

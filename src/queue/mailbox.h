@@ -41,6 +41,13 @@
 
 #define WEIR__MAILBOX_MAX 1000000u
 
+/* The owner may hold back this part of the limit: places of events that it has taken. */
+#ifdef WEIR_SIMULATED
+#define WEIR__MAILBOX_CREDIT_PART 8u /* so that a mailbox with few places does */
+#else
+#define WEIR__MAILBOX_CREDIT_PART 128u
+#endif
+
 #define WEIR__MAILBOX_READY UINT64_C(1)
 #define WEIR__MAILBOX_CLOSED UINT64_C(2)
 #define WEIR__MAILBOX_EPOCH UINT64_C(4)
@@ -99,8 +106,8 @@ static inline uint32_t weir__mailbox_outstanding(uint64_t word, uint64_t done)
 }
 
 /* Sets the bound; the mailbox must be idle and unreachable. The owner credits in steps of at most
- * 1/128 of the limit, so that "full" is never wrong by more than that, and small mailboxes are
- * exact. */
+ * 1/128 (CREDIT_PART) of the limit, so that "full" is never wrong by more than that, and small
+ * mailboxes are exact. */
 void weir__mailbox_open(weir__mailbox *mailbox, uint32_t limit, uint32_t batch, bool evicting);
 
 /* ---- posters ---- */
@@ -240,16 +247,24 @@ static inline bool weir__mailbox_first_due(const weir__mailbox *mailbox, uint64_
            mailbox->first_taken != weir__mailbox_parity(word) + 1;
 }
 
+/* The page that the next event falls into; NULL: nobody has made one. */
+static inline weir__page *weir__mailbox_find_page(weir__mailbox *mailbox, weir__cursor *cursor,
+                                                  uint64_t word)
+{
+    if (cursor->page == NULL) {
+        weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(word));
+        cursor->page =
+            root != NULL ? weir__mailbox_page(root, mailbox->page_class, cursor->ticket) : NULL;
+    }
+    return cursor->page;
+}
+
 /* The same, of what has a place. */
 static inline weir__envelope *weir__mailbox_take_placed(weir__mailbox *mailbox,
-                                                        weir__cursor *cursor, uintptr_t parity)
+                                                        weir__cursor *cursor, uint64_t word)
 {
     const uint32_t page_class = mailbox->page_class;
-    if (cursor->page == NULL) {
-        weir__root *root = weir__mailbox_root(mailbox, parity);
-        cursor->page = root != NULL ? weir__mailbox_page(root, page_class, cursor->ticket) : NULL;
-    }
-    if (weir__likely(cursor->page != NULL)) {
+    if (weir__likely(weir__mailbox_find_page(mailbox, cursor, word) != NULL)) {
         weir__envelope *envelope =
             &cursor->page->envelopes[weir__mailbox_offset(page_class, cursor->ticket)];
         /* [E] pairs with [C]. */
@@ -266,12 +281,21 @@ static inline weir__envelope *weir__mailbox_take_placed(weir__mailbox *mailbox,
 static inline weir__envelope *weir__mailbox_take(weir__mailbox *mailbox, weir__cursor *cursor,
                                                  uint64_t word)
 {
-    const uintptr_t parity = weir__mailbox_parity(word);
     if (weir__mailbox_first_due(mailbox, word)) {
-        return weir__mailbox_take_first(mailbox, cursor, parity);
+        return weir__mailbox_take_first(mailbox, cursor, weir__mailbox_parity(word));
     }
-    weir__envelope *envelope = weir__mailbox_take_placed(mailbox, cursor, parity);
+    weir__envelope *envelope = weir__mailbox_take_placed(mailbox, cursor, word);
     return weir__likely(envelope != NULL) ? envelope : weir__mailbox_take_beside(mailbox, cursor);
+}
+
+/* So many events are done with, the last of them at most the last of its page. */
+static inline void weir__mailbox_advance(weir__mailbox *mailbox, weir__cursor *cursor,
+                                         uint32_t count, uint64_t word, weir__stock *stock)
+{
+    cursor->ticket = (cursor->ticket + count) & (uint32_t)WEIR__MAILBOX_FIELD;
+    if (weir__unlikely(weir__mailbox_offset(mailbox->page_class, cursor->ticket) == 0)) {
+        weir__mailbox_leave_page(mailbox, cursor, weir__mailbox_parity(word), stock);
+    }
 }
 
 /* The event that was taken is done with. Returns what it lay in if that was a lone one: the caller
@@ -290,11 +314,40 @@ static inline weir__lone *weir__mailbox_let_go(weir__mailbox *mailbox, weir__cur
     } else {
         lone = weir__lone_of(envelope);
     }
-    cursor->ticket = (cursor->ticket + 1) & (uint32_t)WEIR__MAILBOX_FIELD;
-    if (weir__unlikely(weir__mailbox_offset(page_class, cursor->ticket) == 0)) {
-        weir__mailbox_leave_page(mailbox, cursor, weir__mailbox_parity(word), stock);
-    }
+    weir__mailbox_advance(mailbox, cursor, 1, word, stock);
     return lone;
+}
+
+/* The straight way of an epoch that has one event, which lies alone. `word` is how the epoch began;
+ * NULL: it is another one, or there is a gap. Neither root nor page is needed: no other event of
+ * this epoch lies before this one. */
+static inline weir__lone *weir__mailbox_take_lone(weir__mailbox *mailbox, uint64_t word)
+{
+    const uintptr_t parity = weir__mailbox_parity(word);
+    const uint64_t told = word & (WEIR__MAILBOX_TICKET_ONE - 1) & ~WEIR__MAILBOX_EPOCH;
+    /* An evicting one is not even looked at: that needs its lock. */
+    if (told != (WEIR__MAILBOX_ONE | WEIR__MAILBOX_FIRST | WEIR__MAILBOX_READY) ||
+        weir__unlikely(mailbox->credit_every <= 1) || mailbox->first_taken == parity + 1) {
+        return NULL;
+    }
+    /* [G] pairs with [D1]. */
+    const uintptr_t first = weir__load(&mailbox->first, acquire);
+    if (weir__unlikely((first & 1) != parity || first <= 1)) {
+        return NULL;
+    }
+    mailbox->first_taken = (uint8_t)(parity + 1);
+    return (weir__lone *)(first & ~(uintptr_t)1);
+}
+
+/* Its end: the event is done with, and still counted. As weir__mailbox_idle. */
+static inline bool weir__mailbox_idle_lone(weir__mailbox *mailbox, uint64_t word)
+{
+    const uint64_t idle =
+        ((word - WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)) ^
+        WEIR__MAILBOX_EPOCH;
+    /* [F] pairs with [A]. seq_cst for the sake of want_room, like credit. */
+    return weir__likely(weir__load(&mailbox->root, relaxed) == 0) &&
+           weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed);
 }
 
 /* Gives back `count` places of events that it took and let go. Returns the word after. */

@@ -24,7 +24,7 @@ static uint32_t page_size(uint32_t page_class)
 
 static uint32_t pages_magazine(uint32_t page_class)
 {
-    return page_class <= 1 ? PAGES_MAGAZINE : 4;
+    return page_class <= 3 ? PAGES_MAGAZINE : 4;
 }
 
 void weir__stores_open(weir__stores *stores, const weir_allocator *allocator)
@@ -62,6 +62,7 @@ uint64_t weir__stores_bytes(const weir__stores *stores)
 
 void weir__stock_flush(weir__stock *stock)
 {
+    stock->enough = 0;
     weir__pool_flush(&stock->stores->lones, &stock->lones);
     weir__pool_flush(&stock->stores->roots, &stock->roots);
     weir__pool_flush(&stock->stores->indexes, &stock->indexes);
@@ -73,10 +74,13 @@ void weir__stock_flush(weir__stock *stock)
 bool weir__stock_fill(weir__stock *stock, uint32_t page_class, uint32_t count)
 {
     weir__stores *stores = stock->stores;
-    return weir__pool_reserve(&stores->lones, &stock->lones, 1) &&
-           weir__pool_reserve(&stores->roots, &stock->roots, 1) &&
-           weir__pool_reserve(&stores->indexes, &stock->indexes,
-                              weir__stock_indexes(page_class, count)) &&
-           weir__pool_reserve(&stores->pages[page_class], &stock->pages[page_class],
-                              weir__stock_pages(page_class, count));
+    /* One more than needed: who takes one and puts one in turn does not come here each time. */
+    const bool filled = weir__pool_reserve(&stores->lones, &stock->lones, 2) &&
+                        weir__pool_reserve(&stores->roots, &stock->roots, 2) &&
+                        weir__pool_reserve(&stores->indexes, &stock->indexes,
+                                           weir__stock_indexes(page_class, count)) &&
+                        weir__pool_reserve(&stores->pages[page_class], &stock->pages[page_class],
+                                           weir__stock_pages(page_class, count));
+    stock->enough |= filled ? 1u << page_class : 0;
+    return filled;
 }

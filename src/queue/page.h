@@ -23,16 +23,21 @@
  * lines, or equal places of many pages would share a few sets of the cache. */
 #ifdef WEIR_SIMULATED
 #define WEIR__INDEX_BITS 2u /* so that few events reach its end */
-#define WEIR__PAGE_CLASSES 13u
+#define WEIR__PAGE_CLASSES 15u
 #else
 #define WEIR__INDEX_BITS 7u
-#define WEIR__PAGE_CLASSES 8u
+#define WEIR__PAGE_CLASSES 10u
 #endif
 #define WEIR__ROOT_BITS 2u
 
 static inline uint32_t weir__page_bits(uint32_t page_class)
 {
-    return page_class == 0 ? 2 : page_class + 4;
+    return page_class + 2;
+}
+
+static inline uint32_t weir__page_length(uint32_t page_class)
+{
+    return 1u << weir__page_bits(page_class);
 }
 
 typedef struct weir__page {
@@ -57,7 +62,7 @@ typedef struct weir__root {
  * be outstanding, and for the page that is being emptied and the one that is being filled. */
 static inline uint32_t weir__page_class_for(uint32_t limit)
 {
-    uint32_t page_class = limit <= 16 ? 0 : 1;
+    uint32_t page_class = limit <= 16 ? 0 : 3; /* between the two nothing is gained */
     while ((1u << (WEIR__ROOT_BITS + WEIR__INDEX_BITS + weir__page_bits(page_class))) <
            limit + (2u << weir__page_bits(page_class))) {
         page_class++;
@@ -72,6 +77,7 @@ typedef struct weir__stores {
 
 typedef struct weir__stock {
     weir__stores *stores;
+    uint32_t enough; /* by class: a post into such a mailbox will not lack anything */
     weir__pool_cache lones, roots, indexes, pages[WEIR__PAGE_CLASSES];
 } weir__stock;
 
@@ -81,11 +87,30 @@ uint64_t weir__stores_bytes(const weir__stores *stores);
 /* The thread ends: what it has is everybody's. */
 void weir__stock_flush(weir__stock *stock);
 
-/* True: one post into a mailbox of this class will not lack anything. */
+/* True: one post into a mailbox of this class will not lack anything. False: fill it. */
 static inline bool weir__stock_suffices(const weir__stock *stock, uint32_t page_class)
 {
-    return stock->lones.current != NULL && stock->roots.current != NULL &&
-           stock->indexes.current != NULL && stock->pages[page_class].current != NULL;
+    return (stock->enough >> page_class & 1) != 0;
+}
+
+/* What is taken out of it; NULL: it is not there. A last one ends that it suffices. */
+static inline void *weir__stock_get(weir__stock *stock, weir__pool *pool, weir__pool_cache *cache)
+{
+    weir__pooled *object = weir__pool_get(pool, cache);
+    if (weir__unlikely(cache->current == NULL)) {
+        stock->enough = 0;
+    }
+    return object;
+}
+
+static inline weir__lone *weir__stock_get_lone(weir__stock *stock)
+{
+    return weir__stock_get(stock, &stock->stores->lones, &stock->lones);
+}
+
+static inline void weir__stock_put_lone(weir__stock *stock, weir__lone *lone)
+{
+    weir__pool_put(&stock->stores->lones, &stock->lones, &lone->pooled);
 }
 
 /* How many pages and indexes so many events in a row may need. */

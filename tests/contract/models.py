@@ -17,8 +17,8 @@ PROTOCOL = ("queue/mailbox.h", "queue/mailbox.c", "engine/dispatcher.h", "engine
             "engine/duty.c", "engine/fair.c", "engine/freeze.h", "engine/freeze.c", "engine/kept.h",
             "engine/kept.c", "engine/monitor.h", "engine/monitor.c", "engine/post.c",
             "engine/ready.h", "engine/registry.c", "engine/room.c", "engine/share.h",
-            "engine/share.c", "engine/shutdown.c", "engine/turn.c", "sync/barrier.h",
-            "sync/bias.h", "sync/mutex.h")
+            "engine/share.c", "engine/shutdown.c", "engine/straight.h", "engine/turn.c",
+            "sync/barrier.h", "sync/bias.h", "sync/mutex.h")
 
 REFERENCE = re.compile(r'/\*@ (\S+) (\w+)((?:[\s*]+"[^"]+")+)\s*\*/')
 FUNCTION = re.compile(r"^(?!typedef|struct|enum|union)[\w* ]*?\b(\w+)\((?:[^;{}]|\n)*?\)\n"

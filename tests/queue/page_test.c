@@ -25,9 +25,9 @@ static void check_class_of(uint32_t limit)
     /* The number of a ticket goes round without a seam. */
     assert_int_equal(0, (WEIR__MAILBOX_FIELD + 1) % ring);
     /* No smaller class would do, but that only the smallest mailboxes have the smallest pages. */
-    assert_true(page_class <= 1 ||
+    assert_true(page_class <= 3 ||
                 ring_of(page_class - 1) < limit + (2u << weir__page_bits(page_class - 1)));
-    assert_int_equal(limit <= 16, page_class == 0);
+    assert_true(limit <= 16 ? page_class == 0 : page_class >= 3);
 }
 
 static void every_limit_has_a_class_whose_ring_holds_it_and_two_pages(void **state)
@@ -39,8 +39,8 @@ static void every_limit_has_a_class_whose_ring_holds_it_and_two_pages(void **sta
     for (uint32_t limit = 1; limit <= WEIR__MAILBOX_MAX; limit += 1 + limit / 64) {
         check_class_of(limit);
     }
-    assert_int_equal(1, weir__page_class_for(16320));
-    assert_int_equal(2, weir__page_class_for(16321));
+    assert_int_equal(3, weir__page_class_for(16320));
+    assert_int_equal(4, weir__page_class_for(16321));
     assert_int_equal(WEIR__PAGE_CLASSES - 1, weir__page_class_for(WEIR__MAILBOX_MAX));
 }
 
@@ -121,6 +121,43 @@ static void the_pages_and_indexes_in_stock_reach_for_a_run_that_begins_anywhere(
     }
 }
 
+/* Takes all that a cache has, one by one. */
+static void take_all(weir__stock *stock, weir__pool *pool, weir__pool_cache *cache)
+{
+    while (cache->current != NULL) {
+        assert_true(weir__stock_suffices(stock, 3));
+        assert_non_null(weir__stock_get(stock, pool, cache));
+    }
+}
+
+static void a_stock_whose_last_one_is_taken_suffices_no_more(void **state)
+{
+    (void)state;
+    weir__stores stores;
+    test_memory memory;
+    test_memory_open(&memory, 0);
+    weir__stores_open(&stores, &memory.allocator);
+    weir__stock stock = { .stores = &stores };
+    const struct {
+        weir__pool *pool;
+        weir__pool_cache *cache;
+    } kinds[] = { { &stores.lones, &stock.lones },
+                  { &stores.roots, &stock.roots },
+                  { &stores.indexes, &stock.indexes },
+                  { &stores.pages[3], &stock.pages[3] } };
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        assert_true(weir__stock_fill(&stock, 3, 1));
+        take_all(&stock, kinds[i].pool, kinds[i].cache);
+        assert_false(weir__stock_suffices(&stock, 3));
+    }
+    assert_true(weir__stock_fill(&stock, 3, 1));
+    assert_true(weir__stock_suffices(&stock, 3));
+    weir__stock_flush(&stock);
+    assert_false(weir__stock_suffices(&stock, 3));
+    weir__stores_close(&stores);
+    test_memory_check(&memory);
+}
+
 static void a_refusal_of_memory_anywhere_is_told_and_loses_nothing(void **state)
 {
     (void)state;
@@ -176,6 +213,7 @@ int main(void)
         cmocka_unit_test(fresh_stores_own_no_memory),
         cmocka_unit_test(an_empty_stock_suffices_for_nothing_and_a_filled_one_for_what_was_asked),
         cmocka_unit_test(the_pages_and_indexes_in_stock_reach_for_a_run_that_begins_anywhere),
+        cmocka_unit_test(a_stock_whose_last_one_is_taken_suffices_no_more),
         cmocka_unit_test(a_refusal_of_memory_anywhere_is_told_and_loses_nothing),
         cmocka_unit_test(pages_indexes_and_roots_are_empty_when_they_are_free),
     };

@@ -89,6 +89,12 @@ SCENARIO(pages_singly, "two threads post ten events, one at a time, across the e
     play(2, WEIR_OVERFLOW_FAIL, 16, post_five, post_five, NULL);
 }
 
+SCENARIO(pages_poor, "the same while memory runs out",
+         .faults = WEIR_SIM_DEFAULT_FAULTS | WEIR_SIM_ALLOCATIONS)
+{
+    play(2, WEIR_OVERFLOW_FAIL, 16, post_five, post_five, NULL);
+}
+
 SCENARIO(pages_beside, "signals lie beside what a thread posts")
 {
     play(1, WEIR_OVERFLOW_FAIL, 16, post_five, signal_three, NULL);

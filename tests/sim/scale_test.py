@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "contract"))
 import tap  # noqa: E402  (it lives beside the contract's scripts)
 
 SCALE = os.environ.get("WEIR_SCALE", str(tap.BUILD / "weir-sim-scale"))
-SMALL = ("--cores", "1,4", "--window-ms", "2", "--warm-up-ms", "1")
+SMALL = ("--cores", "1,4", "--window-ms", "2", "--warm-up-ms", "5")
 FIXED = (*SMALL, "--default-costs")
 
 
