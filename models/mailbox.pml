@@ -400,7 +400,7 @@ proctype owner(byte me)
     /*@ engine/dispatcher.c weir__dispatcher_take "weir__processor *first = dispatcher->head" */
     /*@ engine/turn.c weir__turn_run "weir__mailbox_take_lone(&processor->mailbox, word)"
      *  "run_rest(thread, serving, word, 1)" */
-    /*@ engine/turn.c begin "at.cursor = weir__mailbox_cursor(word, done)" */
+    /*@ engine/turn.c begin "at->cursor = weir__mailbox_cursor(word, done)" */
     /*@ queue/mailbox.h weir__mailbox_cursor
      *  "weir__mailbox_ticket(word) - weir__mailbox_count(word)" */
 wait:

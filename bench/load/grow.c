@@ -87,9 +87,9 @@ static void run_payload(const bench_setup *setup, bench_result *result, uint32_t
         bench_result_rate(result, 2 * each + 1, load_wait(&l, result));
     }
     load_close(&l, result);
-    if (pair[0].wrong + pair[1].wrong != 0) {
-        bench_wrong(result, "%llu payloads were not what was sent",
-                    (unsigned long long)(pair[0].wrong + pair[1].wrong));
+    const unsigned long long wrong = pair[0].wrong + pair[1].wrong;
+    if (wrong != 0) {
+        bench_wrong(result, "%llu payloads were not what was sent", wrong);
     }
 }
 

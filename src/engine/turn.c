@@ -29,36 +29,44 @@ typedef struct progress {
     weir__lone copy;     /* evicting mailboxes hand out copies */
 } progress;
 
-/* The oldest may be evicted at this moment: it is copied, and its place is free at once. */
-static weir__envelope *pop_event(weir_turn *turn, progress *at)
+/* The oldest may be evicted at this moment: it is copied, and its place is free at once. False:
+ * nothing is there. */
+static bool pop_event(weir_turn *turn, progress *at)
 {
     weir__processor *processor = turn->processor;
     weir__lone *spent;
     if (weir__mailbox_pop(&processor->mailbox, &weir__processor_cold_of(processor)->evictions,
                           &turn->context->stock, &at->copy, &spent) != WEIR__POP_EVENT) {
-        return NULL;
+        return false;
     }
     if (spent != NULL) {
         weir__lone_put(turn->context, spent);
     }
     weir__room_appeared(turn->context, processor, weir__load(&processor->mailbox.word, seq_cst));
-    return &at->copy.envelope;
+    return true;
 }
 
 /* The same, not at once: it is an evicting mailbox, or a gap. */
 WEIR__SELDOM static weir__envelope *next_event_slowly(weir_turn *turn, progress *at)
 {
     weir__mailbox *mailbox = &turn->processor->mailbox;
-    weir__envelope *event = NULL;
-    for (int looks = 0; looks < GAP_LOOKS && event == NULL; looks++) {
+    for (int looks = 0; looks < GAP_LOOKS; looks++) {
         if (looks > 0) {
             weir__pause();
         }
-        event = weir__mailbox_evicts(mailbox) ? pop_event(turn, at)
-                                              : weir__mailbox_take(mailbox, &at->cursor, at->word);
+        if (weir__mailbox_evicts(mailbox)) {
+            if (pop_event(turn, at)) {
+                return &at->copy.envelope;
+            }
+            continue;
+        }
+        weir__envelope *event = weir__mailbox_take(mailbox, &at->cursor, at->word);
+        if (event != NULL) {
+            at->uncredited++;
+            return event;
+        }
     }
-    at->uncredited += event != NULL && !weir__mailbox_evicts(mailbox) ? 1 : 0;
-    return event;
+    return NULL;
 }
 
 /* The next event; NULL: none is there although one is claimed (a gap). */
@@ -365,14 +373,12 @@ static weir__turn_end run_events(weir_turn *turn, progress *at, uint32_t batch)
     return WEIR__TURN_MORE;
 }
 
-static progress begin(uint64_t word, uint32_t done)
+static void begin(progress *at, uint64_t word, uint32_t done)
 {
-    progress at;
-    at.word = word;
-    at.cursor = weir__mailbox_cursor(word, done);
-    at.uncredited = done;
-    at.done = done;
-    return at;
+    at->word = word;
+    at->cursor = weir__mailbox_cursor(word, done);
+    at->uncredited = done;
+    at->done = done;
 }
 
 static weir__turn_end end_turn(const weir_turn *turn, weir__serving *serving, progress *at,
@@ -391,7 +397,8 @@ static weir__turn_end run_rest(weir__thread *thread, weir__serving *serving, uin
 {
     weir_turn *turn = &thread->turn;
     uint32_t batch = turn->processor->batch_max;
-    progress at = begin(word, done);
+    progress at;
+    begin(&at, word, done);
     if (thread->options.external && thread->events_left < batch) {
         batch = thread->events_left;
     }
@@ -442,7 +449,8 @@ WEIR__SELDOM static weir__turn_end run_special(weir__thread *thread, weir__servi
          (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) == 0) {
         return run_rest(thread, serving, word, 0);
     }
-    progress at = begin(word, 0);
+    progress at;
+    begin(&at, word, 0);
     weir__room_close(thread->engine, processor);
     return end_turn(turn, serving, &at, finish(turn, &at));
 }
@@ -486,6 +494,7 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
     if (weir__likely(goes_on)) {
         return run_rest(thread, serving, word, 1);
     }
-    progress at = begin(word, 1); /* frozen or abandoned */
+    progress at;
+    begin(&at, word, 1); /* frozen or abandoned */
     return end_turn(turn, serving, &at, WEIR__TURN_MORE);
 }
