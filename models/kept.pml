@@ -309,7 +309,7 @@ inline keep(which)
     /*@ engine/ready.h weir__keep
      *  "weir__kept_append(&serving->kept, processor, processor, 1)"
      *  "weir__monitor_note(dispatcher->engine)" "weir__dispatcher_wake(dispatcher)" */
-    /*@ engine/ready.h weir__ready "weir__likely(weir__keep(thread->keeping, processor))"
+    /*@ engine/ready.h weir__ready "weir__likely(weir__keep(keeping, processor))"
      *  "weir__dispatcher_push(processor->dispatcher, processor)" */
     append(which + 1);
     if
@@ -422,8 +422,8 @@ end_asleep:
     atomic { queue != 0 || call[me] -> asleep[me] = 0; call[me] = 0 }
     goto round;
 
-    /*@ engine/duty.c run_turns "weir__cell_add(&thread->turns, 1)"
-     *  "end = weir__turn_run(thread, serving, processor)" */
+    /*@ engine/turn.c weir__turns_run "weir__cell_add(&thread->turns, 1)"
+     *  "end = run_turn(thread, serving, processor)" */
 got:
     atomic { DRAINED ->
         turns[me] = !turns[me];
@@ -454,7 +454,7 @@ end_stuck:
 #endif
 
     /*@ engine/duty.c put_back
-     *  "thread->keeping == NULL || any_queued(thread) || !weir__keep(serving, processor)" */
+     *  "thread->context.keeping == NULL || any_queued(thread)" "!weir__keep(serving, processor)" */
     if
     :: atomic { mail[p] == 0 && DRAINED -> ready[p] = 0; owned[p] = 0 }
     :: atomic { mail[p] != 0 && queue == 0 -> owned[p] = 0; line_up(p) }

@@ -398,7 +398,7 @@ proctype owner(byte me)
     bit was;
 
     /*@ engine/dispatcher.c weir__dispatcher_take "weir__processor *first = dispatcher->head" */
-    /*@ engine/turn.c weir__turn_run "weir__mailbox_take_lone(&processor->mailbox, word)"
+    /*@ engine/turn.c run_turn "weir__mailbox_take_lone(&processor->mailbox, word)"
      *  "run_rest(thread, serving, word, 1)" */
     /*@ engine/turn.c begin "at->cursor = weir__mailbox_cursor(word, done)" */
     /*@ queue/mailbox.h weir__mailbox_cursor

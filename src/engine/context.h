@@ -20,6 +20,7 @@
 
 #define WEIR__BLOCK_CLASSES 9
 
+struct weir__serving;
 struct weir__thread;
 struct weir__trail;
 
@@ -52,9 +53,11 @@ typedef struct weir__tally {
 typedef struct weir__context {
     _Alignas(64) weir__atomic_u64 inside; /* odd between enter and leave */
     weir_engine *engine;
-    struct weir__thread *thread; /* NULL: not one of the engine's */
+    struct weir__serving *keeping; /* while a turn runs: where its thread keeps what it makes ready;
+                                      or NULL */
     weir__stock stock; /* of what mailboxes are made of; what every post needs is on this line */
     weir__tally tally;
+    struct weir__thread *thread; /* NULL: not one of the engine's */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
 
     /* Written by others, under the engine's locks. */

@@ -129,48 +129,38 @@ static void wait_for_poster(weir__thread *thread)
  * anybody stands there, on any dispatcher of the thread: what is kept would overtake them. */
 static void put_back(weir__thread *thread, weir__serving *serving, weir__processor *processor)
 {
-    if (thread->keeping == NULL || any_queued(thread) || !weir__keep(serving, processor)) {
+    if (thread->context.keeping == NULL || any_queued(thread) || !weir__keep(serving, processor)) {
         /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
         weir__dispatcher_push_quiet(serving->dispatcher, processor);
         thread->quiet = serving->dispatcher;
     }
 }
 
-/* Turns for what the thread keeps may follow each other without a look at anything else. */
-static bool has_nothing_else(const weir__thread *thread)
+/* How many turns may follow each other, of what the thread keeps, without a look at anything else.
+ * Whether to leave is asked then, too: no handler begins after the end of the engine. */
+static uint32_t turns_in_a_row(const weir__thread *thread)
 {
-    return thread->serving_count == 1 && thread->services == NULL && !thread->options.external;
+    const bool has_nothing_else =
+        thread->serving_count == 1 && thread->services == NULL && !thread->options.external;
+    return has_nothing_else && thread->kept_in_a_row < KEPT_IN_A_ROW_MAX
+               ? KEPT_IN_A_ROW_MAX - thread->kept_in_a_row
+               : 1;
 }
 
 static void run_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
 {
     weir__serving *serving = &thread->servings[place];
     weir__dispatcher *dispatcher = serving->dispatcher;
-    const bool in_a_row = has_nothing_else(thread);
-    weir__turn_end end;
     pass_on(thread, dispatcher);
     reveal(thread, dispatcher);
     weir__fair_step_out(thread);
-    thread->keeping = dispatcher->fair ? NULL : serving;
-    for (;;) {
-        weir__cell_add(&serving->turns, 1);
-        weir__cell_add(&thread->turns, 1);
-        end = weir__turn_run(thread, serving, processor);
-        if (weir__unlikely(end != WEIR__TURN_OVER)) {
-            put_back(thread, serving, processor);
-        }
-        /* What was pushed quietly is passed on before the next turn, in the next round. Whether to
-         * leave is asked there, too: no handler begins after the end of the engine. */
-        if (end == WEIR__TURN_GAP || thread->quiet != NULL || !in_a_row ||
-            ++thread->kept_in_a_row >= KEPT_IN_A_ROW_MAX) {
-            break;
-        }
-        processor = weir__kept_next(&serving->kept);
-        if (processor == NULL) {
-            break;
-        }
+    thread->context.keeping = dispatcher->fair ? NULL : serving;
+    const weir__turn_end end = weir__turns_run(thread, serving, processor, turns_in_a_row(thread));
+    if (end != WEIR__TURN_OVER) {
+        /* What is pushed quietly is passed on before the next turn, in the next round. */
+        put_back(thread, serving, thread->turn.processor);
     }
-    thread->keeping = NULL;
+    thread->context.keeping = NULL;
     if (end == WEIR__TURN_GAP) {
         wait_for_poster(thread);
     } else {

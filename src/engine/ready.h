@@ -32,10 +32,9 @@ static inline bool weir__keep(weir__serving *serving, weir__processor *processor
  * handler. */
 static inline void weir__ready(weir__context *context, weir__processor *processor)
 {
-    weir__thread *thread = context->thread;
-    if (thread != NULL && thread->keeping != NULL &&
-        thread->keeping->dispatcher == processor->dispatcher &&
-        weir__likely(weir__keep(thread->keeping, processor))) {
+    weir__serving *keeping = context->keeping;
+    if (keeping != NULL && keeping->dispatcher == processor->dispatcher &&
+        weir__likely(weir__keep(keeping, processor))) {
         return;
     }
     weir__dispatcher_push(processor->dispatcher, processor);

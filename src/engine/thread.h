@@ -78,7 +78,6 @@ typedef struct weir__thread {
     bool searching;          /* counted in its dispatchers */
     bool looked;             /* has looked twice since it last had work: may idle */
     bool holding_lock;       /* of a dispatcher */
-    weir__serving *keeping;  /* while a turn runs: where it keeps what it makes ready; or NULL */
     weir__dispatcher *quiet; /* where it pushed without a wake-up since its last turn; or NULL */
     uint32_t kept_in_a_row;  /* taken from its own lists since it last looked at the queues */
     uint32_t again;          /* rounds that met a held lock, but not only held ones */

@@ -469,8 +469,8 @@ static inline bool run_lone(weir_turn *turn, weir__lone *lone, uint64_t word, bo
            weir__mailbox_idle_lone(&processor->mailbox, word);
 }
 
-weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
-                              weir__processor *processor)
+static WEIR__ALWAYS weir__turn_end run_turn(weir__thread *thread, weir__serving *serving,
+                                            weir__processor *processor)
 {
     weir_turn *turn = &thread->turn;
     bool goes_on = true;
@@ -497,4 +497,26 @@ weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
     progress at;
     begin(&at, word, 1); /* frozen or abandoned */
     return end_turn(turn, serving, &at, WEIR__TURN_MORE);
+}
+
+weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
+                               weir__processor *processor, uint32_t most)
+{
+    uint32_t more = most - 1; /* that may follow */
+    weir__turn_end end;
+    for (;;) {
+        weir__cell_add(&serving->turns, 1);
+        weir__cell_add(&thread->turns, 1);
+        end = run_turn(thread, serving, processor);
+        if (weir__unlikely(end != WEIR__TURN_OVER) || more == 0) {
+            break;
+        }
+        processor = weir__kept_next(&serving->kept);
+        if (processor == NULL) {
+            break;
+        }
+        more--;
+    }
+    thread->kept_in_a_row += most - 1 - more;
+    return end;
 }

@@ -22,9 +22,11 @@ typedef enum weir__turn_end {
     WEIR__TURN_GAP   /* an event is claimed and not there yet: come back */
 } weir__turn_end;
 
-/* By a thread that took the processor from its ready queue. */
-weir__turn_end weir__turn_run(weir__thread *thread, weir__serving *serving,
-                              weir__processor *processor);
+/* A turn, by a thread that took the processor from its ready queue; and turns of what it keeps
+ * there, as long as each leaves nothing to do, `most` of them in all (1 or more). Returns how the
+ * last one ended: if not OVER, thread->turn.processor is whose it was. */
+weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
+                               weir__processor *processor, uint32_t most);
 
 /* Handler of processors that have a table. */
 weir_status weir__turn_by_case(void *state, weir_turn *turn, const weir_event *event);
