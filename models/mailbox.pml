@@ -439,11 +439,13 @@ end:
     :: done < BATCH && count == uncredited && !closed ->
 
         /*@ engine/turn.c settle "weir__mailbox_idle(&processor->mailbox, word, at->uncredited" */
+        /*@ queue/mailbox.h weir__mailbox_idle_word
+         *  "(word - uncredited * WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)"
+         *  "^ WEIR__MAILBOX_EPOCH" */
         /*@ queue/mailbox.h weir__mailbox_idle_lone "weir__load(&mailbox->root, relaxed) == 0"
          *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
         /*@ queue/mailbox.c weir__mailbox_idle "if (!clear_stale(mailbox, word))"
-         *  "(word - uncredited * WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)"
-         *  "^ WEIR__MAILBOX_EPOCH" "weir__mailbox_root(mailbox, weir__mailbox_parity(word))"
+         *   "weir__mailbox_root(mailbox, weir__mailbox_parity(word))"
          *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)"
          *  "drop_root(root, page_class, ticket, stock)" */
         clear_stale();

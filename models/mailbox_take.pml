@@ -16,8 +16,9 @@ inline take_first()
 {
     /*@ queue/mailbox.h weir__mailbox_first_due "(word & WEIR__MAILBOX_FIRST) != 0"
      *  "mailbox->first_taken != weir__mailbox_parity(word) + 1" */
-    /*@ queue/mailbox.c weir__mailbox_take_first "weir__load(&mailbox->first, acquire)"
-     *  "if ((first & 1) != parity || first <= 1)"
+    /*@ queue/mailbox.c weir__mailbox_take_first "weir__mailbox_first(mailbox, parity)" */
+    /*@ queue/mailbox.h weir__mailbox_first "weir__load(&mailbox->first, acquire)"
+     *  "(first & 1) != parity || first <= 1"
      *  "mailbox->first_taken = (uint8_t)(parity + 1)" */
     atomic {
         if
@@ -126,8 +127,7 @@ inline take()
      *  "weir__mailbox_take_first(mailbox, cursor, weir__mailbox_parity(word))"
      *  "weir__mailbox_take_placed(mailbox, cursor, word)" */
     /*@ queue/mailbox.h weir__mailbox_take_lone
-     *  "const uintptr_t first = weir__load(&mailbox->first, acquire)"
-     *  "mailbox->first_taken = (uint8_t)(parity + 1)" */
+     *  "weir__mailbox_first(mailbox, weir__mailbox_parity(word))" */
     if
     :: FIRST_DUE -> take_first()
     :: else ->

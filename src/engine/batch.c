@@ -79,7 +79,7 @@ static uint32_t offer_run_with_stock(const run *r, weir_status *refused, weir_ov
     }
 }
 
-/* Nothing of what a full mailbox drops instead of refusing is refused. */
+/* A full mailbox with this policy does not refuse: it drops. */
 static bool drops(weir_overflow policy)
 {
     return policy == WEIR_OVERFLOW_DROP_NEWEST || policy == WEIR_OVERFLOW_DROP_OLDEST;

@@ -149,13 +149,8 @@ static void drop_root(weir__root *root, uint32_t page_class, uint32_t ticket, we
 weir__envelope *weir__mailbox_take_first(weir__mailbox *mailbox, weir__cursor *cursor,
                                          uintptr_t parity)
 {
-    /* [G] pairs with [D1]. */
-    const uintptr_t first = weir__load(&mailbox->first, acquire);
-    if ((first & 1) != parity || first <= 1) {
-        return NULL; /* a gap */
-    }
-    mailbox->first_taken = (uint8_t)(parity + 1);
-    cursor->held = &((weir__lone *)(first & ~(uintptr_t)1))->envelope;
+    weir__lone *lone = weir__mailbox_first(mailbox, parity);
+    cursor->held = lone != NULL ? &lone->envelope : NULL;
     return cursor->held;
 }
 
@@ -251,9 +246,7 @@ bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredit
                         weir__stock *stock)
 {
     const uint32_t ticket = weir__mailbox_ticket(word);
-    const uint64_t idle =
-        ((word - uncredited * WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)) ^
-        WEIR__MAILBOX_EPOCH;
+    const uint64_t idle = weir__mailbox_idle_word(word, uncredited);
     if (!clear_stale(mailbox, word)) {
         return false;
     }

@@ -240,6 +240,26 @@ weir__envelope *weir__mailbox_take_beside(weir__mailbox *mailbox, weir__cursor *
 void weir__mailbox_leave_page(weir__mailbox *mailbox, weir__cursor *cursor, uintptr_t parity,
                               weir__stock *stock);
 
+/* What `word` becomes when the owner has taken all, and `uncredited` of them are still counted. */
+static inline uint64_t weir__mailbox_idle_word(uint64_t word, uint32_t uncredited)
+{
+    return ((word - uncredited * WEIR__MAILBOX_ONE) &
+            ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)) ^
+           WEIR__MAILBOX_EPOCH;
+}
+
+/* Takes the first of the epoch, which is due. NULL: a gap. */
+static inline weir__lone *weir__mailbox_first(weir__mailbox *mailbox, uintptr_t parity)
+{
+    /* [G] pairs with [D1]. */
+    const uintptr_t first = weir__load(&mailbox->first, acquire);
+    if (weir__unlikely((first & 1) != parity || first <= 1)) {
+        return NULL;
+    }
+    mailbox->first_taken = (uint8_t)(parity + 1);
+    return (weir__lone *)(first & ~(uintptr_t)1);
+}
+
 /* The first of the epoch lies alone, and is still to be taken. */
 static inline bool weir__mailbox_first_due(const weir__mailbox *mailbox, uint64_t word)
 {
@@ -323,28 +343,19 @@ static inline weir__lone *weir__mailbox_let_go(weir__mailbox *mailbox, weir__cur
  * this epoch lies before this one. */
 static inline weir__lone *weir__mailbox_take_lone(weir__mailbox *mailbox, uint64_t word)
 {
-    const uintptr_t parity = weir__mailbox_parity(word);
     const uint64_t told = word & (WEIR__MAILBOX_TICKET_ONE - 1) & ~WEIR__MAILBOX_EPOCH;
     /* An evicting one is not even looked at: that needs its lock. */
     if (told != (WEIR__MAILBOX_ONE | WEIR__MAILBOX_FIRST | WEIR__MAILBOX_READY) ||
-        weir__unlikely(mailbox->credit_every <= 1) || mailbox->first_taken == parity + 1) {
+        weir__unlikely(mailbox->credit_every <= 1) || !weir__mailbox_first_due(mailbox, word)) {
         return NULL;
     }
-    /* [G] pairs with [D1]. */
-    const uintptr_t first = weir__load(&mailbox->first, acquire);
-    if (weir__unlikely((first & 1) != parity || first <= 1)) {
-        return NULL;
-    }
-    mailbox->first_taken = (uint8_t)(parity + 1);
-    return (weir__lone *)(first & ~(uintptr_t)1);
+    return weir__mailbox_first(mailbox, weir__mailbox_parity(word));
 }
 
 /* Its end: the event is done with, and still counted. As weir__mailbox_idle. */
 static inline bool weir__mailbox_idle_lone(weir__mailbox *mailbox, uint64_t word)
 {
-    const uint64_t idle =
-        ((word - WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)) ^
-        WEIR__MAILBOX_EPOCH;
+    const uint64_t idle = weir__mailbox_idle_word(word, 1);
     /* [F] pairs with [A]. seq_cst for the sake of want_room, like credit. */
     return weir__likely(weir__load(&mailbox->root, relaxed) == 0) &&
            weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed);
