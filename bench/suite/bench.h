@@ -40,6 +40,9 @@ uint64_t bench_scaled(const bench_setup *setup, uint64_t full, uint64_t least);
     X(syscalls)                                                                                    \
     X(switches) /* context switches of the threads that are watched: who has none did not run */   \
     X(retries)  /* posts that a full mailbox refused, per event */                                 \
+    X(schedule_per_s)                                                                              \
+    X(cancel_per_s)                                                                                \
+    X(fire_cpu_ms) /* while timers fired, of the whole process */                                  \
     X(seconds)                                                                                     \
     X(bytes_each)
 

@@ -29,6 +29,9 @@ static const struct {
     [BENCH_syscalls] = { "", " system calls", UNIT_PLAIN },
     [BENCH_switches] = { "", " switches", UNIT_PLAIN },
     [BENCH_retries] = { "retries ", "", UNIT_SHARE },
+    [BENCH_schedule_per_s] = { "schedule ", "", UNIT_RATE },
+    [BENCH_cancel_per_s] = { "cancel ", "", UNIT_RATE },
+    [BENCH_fire_cpu_ms] = { "CPU of firing ", "", UNIT_MS },
     [BENCH_seconds] = { "", "", UNIT_S },
     [BENCH_bytes_each] = { "", " each", UNIT_BYTES },
 };

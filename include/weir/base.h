@@ -77,6 +77,7 @@ extern "C" {
     X(UNKNOWN, 4, "no such thing, or it is gone")                                                  \
     X(UNHANDLED, 5, "not mine (a handler's answer)")                                               \
     X(TIMEOUT, 6, "the time was over first")                                                       \
+    X(LATE, 7, "too late: it has happened")                                                        \
     X(ALREADY, 8, "it was so already")                                                             \
     X(E_INVALID, -1, "argument out of range, or not allowed here")                                 \
     X(E_NOMEM, -2, "out of memory, or a bounded pool is used up")                                  \
@@ -116,6 +117,9 @@ typedef struct weir_processor {
 typedef struct weir_thread {
     uint64_t id;
 } weir_thread;
+typedef struct weir_timer {
+    uint64_t id;
+} weir_timer;
 typedef struct weir_signal {
     uint64_t id;
 } weir_signal;

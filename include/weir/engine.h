@@ -61,6 +61,9 @@ typedef struct weir_engine_options {
     weir_log_level log_level;        /* default warning */
     const weir_allocator *allocator; /* copied; default the C library's */
     weir_crash_report crash_report;  /* default on */
+    uint32_t scheduler_threads;      /* timer wheels and their threads, each started by the first
+                                        timer that needs it; default 2; 1..64 */
+    uint32_t timers_max;             /* pending at once; default 1,000,000; 1..16,000,000 */
 } weir_engine_options;
 
 #define WEIR_ENGINE_OPTIONS_INIT WEIR_SIZED(weir_engine_options)

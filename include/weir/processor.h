@@ -69,6 +69,15 @@ typedef struct weir_processor_options {
     uint32_t batch_max;
     weir_processor parent; /* stops its children first */
     bool dedicated;        /* a dispatcher and a thread of its own; `dispatcher` must be NULL */
+
+    /* Event time: the time of an event is what this answers, and the processor's clock is the
+    latest
+     * of those times, from 0 on. weir_turn_now answers it, weir_turn_trigger_after counts on it,
+     * and what is due by the time of an event is handled before it, in the turn at hand, earliest
+     * first: a replayed stream gives the same result at any speed. Such triggers are part of the
+     * event that brought the time along: counted as `triggers`, not as events, bounded by
+     * mailbox_max. What no event makes due is never handled. */
+    weir_ns (*event_time)(void *state, const weir_event *event);
 } weir_processor_options;
 
 #define WEIR_PROCESSOR_OPTIONS_INIT WEIR_SIZED(weir_processor_options)

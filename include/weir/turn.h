@@ -17,7 +17,8 @@ extern "C" {
 WEIR_API weir_engine *weir_turn_engine(const weir_turn *turn);
 WEIR_API weir_processor weir_turn_self(const weir_turn *turn);
 
-/* Nanoseconds of the engine's monotonic clock, read once a turn, at the first call. */
+/* Nanoseconds of the engine's monotonic clock, read once a turn, at the first call. Of a processor
+ * with an event_time: its own clock. */
 WEIR_API weir_ns weir_turn_now(weir_turn *turn);
 
 /* Statuses and ownership as for weir_engine_post, _commit, _post_batch; never waits. */
@@ -48,6 +49,13 @@ typedef struct weir_room {
     bool gone;
 } weir_room;
 WEIR_API extern const weir_event_type weir_room_type;
+
+/* An event to oneself after `delay` (WEIR_NOW: at once), with `tag` in event->tag: the usual timer;
+ * for more, weir/timer.h. Its place in this mailbox and its memory are taken now, so it cannot be
+ * refused later. With an event_time it comes when that clock has come so far. FULL: this mailbox
+ * is. E_LIMIT: too many timers. STOPPING, E_INVALID, E_TYPE, E_NOMEM, E_SYSTEM. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_trigger_after(weir_turn *turn, weir_ns delay,
+                                                             const weir_event *event, uint64_t tag);
 
 /* What a table does, for handlers that are functions: calls the row of the event's type and answers
  * as it does; no row: UNHANDLED. So tables can share a base. */

@@ -6,6 +6,7 @@
 #include "engine/bury.h"
 
 #include "engine/block.h"
+#include "engine/event_time.h"
 #include "engine/life.h"
 #include "engine/processor.h"
 #include "engine/stop.h"
@@ -43,6 +44,9 @@ static void bury(weir_engine *engine, weir__context *context, weir__stock *stock
     }
     if (cold->destroy != NULL && (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
         weir__life_destroy(engine, processor, engine->stop_status);
+    }
+    if (cold->agenda != NULL) {
+        weir__agenda_clear(cold->agenda);
     }
 }
 

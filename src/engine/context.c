@@ -156,8 +156,7 @@ void weir__contexts_enlist(weir_engine *engine, weir__context *context)
     } while (!weir__cas(&engine->contexts, &first, context, acq_rel, relaxed));
 }
 
-/* One that a thread has given back, or a new one. */
-static weir__context *borrow_context(weir_engine *engine)
+weir__context *weir__context_borrow(weir_engine *engine)
 {
     for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
         uint32_t in_use = 0;
@@ -175,6 +174,12 @@ static weir__context *borrow_context(weir_engine *engine)
     weir__store(&context->in_use, 1, relaxed);
     weir__contexts_enlist(engine, context);
     return context;
+}
+
+void weir__context_give_back(weir__context *context)
+{
+    /* [X1] pairs with [X2]. */
+    weir__store(&context->in_use, 0, release);
 }
 
 static weir__context *find_slowly(weir_engine *engine)
@@ -202,14 +207,14 @@ static weir__context *find_slowly(weir_engine *engine)
         }
     }
     weir__mutex_unlock(&alive_lock);
-    weir__context *context = borrow_context(engine);
+    weir__context *context = weir__context_borrow(engine);
     attachment *a = spare != NULL ? *spare : NULL;
     if (context != NULL && a == NULL) {
         a = weir__allocate(weir__allocator_default(), sizeof(*a));
     }
     if (context == NULL || a == NULL) {
         if (context != NULL) {
-            weir__store(&context->in_use, 0, release);
+            weir__context_give_back(context);
         }
         return NULL;
     }

@@ -59,6 +59,7 @@ typedef struct weir__context {
     weir__tally tally;
     struct weir__thread *thread; /* NULL: not one of the engine's */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
+    uint32_t scheduler; /* to which its thread adds timers: 1 + index; 0: not chosen yet */
 
     /* Written by others, under the engine's locks. */
     _Alignas(64) uint64_t grace_seen; /* `inside` when the grace period under way began */
@@ -92,6 +93,11 @@ static inline void weir__context_leave(weir__context *context)
     /* [R1] pairs with [R2]: what we did with a slot is before its reuse. */
     weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release);
 }
+
+/* One that a thread has given back, or a new one: for a thread that serves the engine. NULL: no
+ * memory. Given back, somebody else inherits it. */
+weir__context *weir__context_borrow(weir_engine *engine);
+void weir__context_give_back(weir__context *context);
 
 /* The calling thread's context for this engine, made at the first call. NULL: no memory, or this is
  * a child after fork. */

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/event_time.h"
 #include "engine/processor.h"
 
 weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
@@ -81,6 +82,7 @@ weir_status weir_processor_counters(weir_engine *engine, weir_processor processo
         c.dropped_newest = weir__processor_dropped_newest(cold);
         c.dropped_oldest = weir__load(&cold->dropped_oldest, relaxed);
         c.left = weir__cell_read(&cold->left);
+        c.triggers = cold->agenda != NULL ? weir__cell_read(&cold->agenda->handled) : 0;
     }
     c.dropped = c.dropped_newest + c.dropped_oldest;
     const uint64_t word = weir__load(&p->mailbox.word, acquire);

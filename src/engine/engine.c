@@ -86,6 +86,7 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
         return NULL;
     }
     engine->options.name = engine->name;
+    weir__store(&engine->timers_left, checked.timers_max, relaxed);
     weir__log_open(&engine->log, checked.log, checked.log_context, checked.log_level, engine->name);
     engine->log.begin = weir__context_handler_begin;
     engine->log.end = weir__context_handler_end;
@@ -374,7 +375,8 @@ void weir_engine_destroy(weir_engine *engine)
     (void)weir_engine_stop(engine, 0, NULL);
     weir__monitor_close(engine);
     weir__keeper_close(engine);
-    /* A handler that has still not returned holds everything up: its memory is in use. */
+    /* A handler or hook that has still not returned holds everything up: its memory is in use. */
+    weir__schedulers_free(engine);
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__bury_all(engine);
     weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */

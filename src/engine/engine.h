@@ -9,6 +9,7 @@
 #include "engine/context.h"
 #include "engine/dispatcher.h"
 #include "engine/registry.h"
+#include "engine/scheduler.h"
 #include "engine/thread.h"
 #include "observe/log.h"
 #include "queue/pool.h"
@@ -90,6 +91,12 @@ struct weir_engine {
     weir__atomic_u32 inits_awaited; /* before RUNNING: inits that the start waits for */
     struct weir__keeper *keeper;    /* under registry.lock: asynchronous stops */
     struct weir__monitor *monitor;  /* under registry.lock: looks after what threads keep */
+
+    /* Timers (engine/scheduler.h). Made under registry.lock. */
+    WEIR__ATOMIC(struct weir__scheduler *) schedulers[WEIR__SCHEDULERS_MAX];
+    weir__atomic_u32 scheduler_turn; /* whose turn it is to be chosen by a thread */
+    weir__atomic_u32 timers_left;    /* of timers_max, that no scheduler has taken */
+    weir__mutex credit_lock;         /* held while some are taken */
     struct weir_engine *next_alive;
 };
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/event_time.h"
 #include "engine/freeze.h"
 #include "engine/room.h"
 #include "engine/stop.h"
@@ -124,6 +125,9 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
         return;
     }
     weir__life_free_state(engine, processor);
+    if (cold->agenda != NULL) {
+        weir__agenda_free(engine, cold->agenda);
+    }
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
@@ -212,8 +216,9 @@ void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_st
 
 static bool ends_quietly(const weir__processor_cold *cold)
 {
-    return cold == NULL || (cold->destroy == NULL && cold->first_child == NULL &&
-                            cold->parent == NULL && cold->dedicated == NULL && cold->stop == NULL);
+    return cold == NULL ||
+           (cold->destroy == NULL && cold->first_child == NULL && cold->parent == NULL &&
+            cold->dedicated == NULL && cold->stop == NULL && cold->agenda == NULL);
 }
 
 /* The close and the ready edge in one step: whoever finds it idle owns it from there on, and no
@@ -261,6 +266,9 @@ void weir__life_end(weir__context *context, weir__processor *processor)
         (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
         weir__life_destroy(engine, processor,
                            (control & WEIR__CONTROL_FREEZE) != 0 ? WEIR_TIMEOUT : cold->end_reason);
+    }
+    if (cold != NULL && cold->agenda != NULL) {
+        weir__agenda_clear(cold->agenda);
     }
     weir__context_enter(context);
     weir__room_gone(context, processor);

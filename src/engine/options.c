@@ -176,6 +176,8 @@ weir_status weir__options_engine(const weir_engine_options *in, weir_engine_opti
         real(&check, "backoff_jitter", &out->backoff_jitter, 0.0, 1.0, 0.0);
     }
     choice(&check, "log_level", (int)out->log_level, WEIR_LOG_OFF, "one of WEIR_LOG_...");
+    number32(&check, "scheduler_threads", &out->scheduler_threads, 1, 64, 2);
+    number32(&check, "timers_max", &out->timers_max, 1, 16000000, 1000000);
     choice(&check, "crash_report", (int)out->crash_report, WEIR_CRASH_REPORT_OFF,
            "one of WEIR_CRASH_REPORT_...");
     if (check.status == WEIR_OK && out->backoff_base >= out->backoff_max) {

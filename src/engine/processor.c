@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/event_time.h"
 #include "engine/life.h"
 #include "engine/options.h"
 #include "engine/stop.h"
@@ -55,7 +56,7 @@ static bool needs_cold(const weir_processor_options *o, weir_overflow overflow)
 {
     return o->name != NULL || o->cases.rows != NULL || o->unhandled != NULL || o->state_size > 0 ||
            o->init != NULL || o->destroy != NULL || overflow != WEIR_OVERFLOW_FAIL ||
-           o->parent.id != 0 || o->dedicated;
+           o->parent.id != 0 || o->dedicated || o->event_time != NULL;
 }
 
 static weir_status fill_cold(weir_engine *engine, weir__processor *p,
@@ -79,7 +80,11 @@ static weir_status fill_cold(weir_engine *engine, weir__processor *p,
         }
         cold->state_size = o->state_size;
     }
-    return WEIR_OK;
+    if (o->event_time != NULL) {
+        cold->agenda = weir__agenda_make(engine, o->event_time, p->handler);
+        p->handler = weir__event_time_handle;
+    }
+    return o->event_time == NULL || cold->agenda != NULL ? WEIR_OK : WEIR_E_NOMEM;
 }
 
 /* Everything about a processor that is not yet visible. */

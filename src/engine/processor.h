@@ -70,6 +70,7 @@ typedef struct weir__processor_cold {
     bool ending;                  /* closes when its last child has ended */
     bool end_waits;               /* closed and drained, put aside until its last child has ended */
     struct weir__thread *dedicated; /* its own thread */
+    struct weir__agenda *agenda;    /* of one with an event_time; set once */
 
     /* A freeze (engine/freeze.h). */
     weir__atomic_u32 frozen; /* the two numbers are fixed */

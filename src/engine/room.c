@@ -98,6 +98,22 @@ void weir__room_gone(weir__context *context, weir__processor *processor)
     }
 }
 
+void weir__room_unreserve(weir__context *context, weir_processor to)
+{
+    weir__context_enter(context);
+    weir__processor *processor = weir__registry_find(&context->engine->registry, to);
+    if (processor != NULL) {
+        weir__mailbox_unreserve(&processor->mailbox);
+        if (below_half(processor, weir__load(&processor->mailbox.word, seq_cst))) {
+            weir__room_tell(context, processor);
+        }
+        if (weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK) {
+            weir__room_wake_threads(context->engine, weir__processor_index(processor));
+        }
+    }
+    weir__context_leave(context);
+}
+
 void weir__room_appeared(weir__context *context, weir__processor *processor, uint64_t word)
 {
     if (weir__unlikely(weir__load(&processor->rooms, seq_cst) != NULL) &&

@@ -23,6 +23,9 @@ void weir__room_tell(weir__context *context, weir__processor *processor);
 /* Inside the mark. The same with gone = true, and nobody may join the list any more. */
 void weir__room_gone(weir__context *context, weir__processor *processor);
 
+/* Any thread, not inside the mark. A place that was promised there is free again. */
+void weir__room_unreserve(weir__context *context, weir_processor to);
+
 /* Closes the mailbox: who waits for room there is told at once. True: the caller must make the
  * processor ready, for its owner to finish it. */
 bool weir__room_close(weir_engine *engine, weir__processor *processor);

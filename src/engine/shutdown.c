@@ -371,7 +371,8 @@ static bool drain(weir_engine *engine, weir_ns deadline)
         return false;
     }
     end_processors(engine);
-    return wait_for(engine, all_ended, deadline);
+    return wait_for(engine, all_ended, deadline) &&
+           wait_for(engine, weir__schedulers_left, deadline);
 }
 
 static void end_stop(weir_engine *engine)
@@ -389,6 +390,7 @@ void weir__shutdown(weir_engine *engine, weir_ns timeout)
     if (!begin_stopping(engine, &started)) {
         return;
     }
+    weir__schedulers_close(engine);
     weir__room_wake_all(engine);
     if (started && drain(engine, deadline)) {
         set_phase(engine, WEIR__EXITING);
@@ -411,6 +413,7 @@ void weir__shutdown_failed_start(weir_engine *engine)
 {
     weir__shutdown_claim(engine);
     set_phase(engine, WEIR__EXITING);
+    weir__schedulers_close(engine);
     wake_everyone(engine);
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__mutex_lock(&engine->registry.lock);

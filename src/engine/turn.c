@@ -137,8 +137,7 @@ static bool is_well(weir_status status)
     return status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY;
 }
 
-/* Whether a status of a handler means that the event is handled, and what to say if not. */
-static bool judge(weir_turn *turn, weir_status status, const weir_event *event)
+bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event)
 {
     if (is_well(status)) {
         return true;
@@ -176,7 +175,7 @@ static void tell(const weir_turn *turn, const char *what, const char *which)
 WEIR__SELDOM static bool judge_aloud(weir_turn *turn, weir_status status, const weir_event *event)
 {
     tell(turn, "answers", weir_status_name(status));
-    const bool handled = judge(turn, status, event);
+    const bool handled = weir__turn_judge(turn, status, event);
     turn->dead += handled ? 0 : 1;
     return handled;
 }

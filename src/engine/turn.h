@@ -28,6 +28,9 @@ typedef enum weir__turn_end {
 weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
                                weir__processor *processor, uint32_t most);
 
+/* Whether a status of a handler means that the event is handled; and says so if not. */
+bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event);
+
 /* Handler of processors that have a table. */
 weir_status weir__turn_by_case(void *state, weir_turn *turn, const weir_event *event);
 

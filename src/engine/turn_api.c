@@ -9,7 +9,9 @@
 #include "base/assert.h"
 #include "engine/block.h"
 #include "engine/engine.h"
+#include "engine/event_time.h"
 #include "engine/straight.h"
+#include "engine/timer.h"
 #include "engine/turn.h"
 
 /* `by` is a copy: what nobody else can reach stays in registers. */
@@ -125,6 +127,10 @@ weir_ns weir_turn_now(weir_turn *turn)
     if (turn == NULL) {
         return 0;
     }
+    const weir__agenda *agenda = weir__agenda_of(turn->processor);
+    if (agenda != NULL) {
+        return agenda->clock;
+    }
     if (turn->now == 0) {
         turn->now = weir__clock_now();
     }
@@ -175,6 +181,17 @@ weir_status weir_turn_fail(weir_turn *turn, weir_status reason, const char *text
         turn->text_of = weir__trail_count(turn->trail);
     }
     return reason;
+}
+
+weir_status weir_turn_trigger_after(weir_turn *turn, weir_ns delay, const weir_event *event,
+                                    uint64_t tag)
+{
+    if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
+        return WEIR_E_INVALID;
+    }
+    return weir__agenda_of(turn->processor) != NULL
+               ? weir__event_time_trigger(turn, delay, event, tag)
+               : weir__timer_trigger(turn, delay, event, tag);
 }
 
 bool weir_turn_more(const weir_turn *turn)

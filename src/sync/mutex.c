@@ -1,12 +1,18 @@
 /*
- * sync/mutex.c - the mutex: one word, three states, sleeping through sync/word.h.
+ * sync/mutex.c - the mutex: one word, three states, sleeping through sync/word.h; and how the
+ * waiters of a brief lock pass their time.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "sync/mutex.h"
 
 #include "base/assert.h"
+#include "sync/thread.h"
 #include "sync/word.h"
+
+#define PAUSES 64
+#define YIELDS 64
+#define NAP (20 * WEIR_US)
 
 void weir__mutex_lock(weir__mutex *mutex)
 {
@@ -28,5 +34,21 @@ void weir__mutex_unlock(weir__mutex *mutex)
     WEIR_ASSERT(state != 0);
     if (state == 2) {
         weir__word_wake(&mutex->state, 1);
+    }
+}
+
+void weir__brief_wait(weir__brief *brief)
+{
+    /* Ends when the holder lets go. It may wait for this core: so the core is given away, and if
+    that
+     * does not help, because it is of a lower priority, for a while. */
+    for (uint32_t n = 0; !weir__trylock_take(&brief->lock); n++) {
+        if (n < PAUSES) {
+            weir__pause();
+        } else if (n < PAUSES + YIELDS) {
+            weir__yield();
+        } else {
+            weir__word_wait(&brief->lock.held, 1, NAP);
+        }
     }
 }

@@ -1,14 +1,15 @@
 /*
- * sync/mutex.h - two locks: a mutex for the control plane, whose waiters sleep, and a try-lock,
- * which nobody ever waits for.
+ * sync/mutex.h - three locks: a mutex for the control plane, whose waiters sleep; a try-lock, which
+ * nobody ever waits for; and a brief lock, whose waiters look again.
  *
- * Zeroed memory is an unlocked lock of either kind.
+ * Zeroed memory is an unlocked lock of any kind.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef WEIR_SYNC_MUTEX_H
 #define WEIR_SYNC_MUTEX_H
 
+#include "base/assert.h"
 #include "sync/atomic.h"
 
 typedef struct weir__mutex {
@@ -34,6 +35,27 @@ static inline void weir__trylock_release(weir__trylock *lock)
 {
     /* [L2] pairs with [L1]. */
     weir__store(&lock->held, 0, release);
+}
+
+/* For a few instructions at a time, whatever the holder does: a wait is shorter than a sleep would
+ * be. Zeroed memory is an unlocked one. */
+typedef struct weir__brief {
+    weir__trylock lock;
+} weir__brief;
+
+/* The same when somebody holds it. */
+void weir__brief_wait(weir__brief *brief);
+
+static inline void weir__brief_lock(weir__brief *brief)
+{
+    if (weir__unlikely(!weir__trylock_take(&brief->lock))) {
+        weir__brief_wait(brief);
+    }
+}
+
+static inline void weir__brief_unlock(weir__brief *brief)
+{
+    weir__trylock_release(&brief->lock);
 }
 
 #endif /* WEIR_SYNC_MUTEX_H */

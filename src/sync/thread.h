@@ -27,6 +27,8 @@ void weir__os_thread_join(weir__os_thread *thread);
 /* Of the calling thread. Names are cut at 15 bytes. */
 void weir__os_thread_name(const char *name);
 int32_t weir__os_thread_id(void);
+/* Its sleeps end when they should: others are put together with what is due a little later. */
+void weir__os_thread_precise(void);
 /* 0, or an errno: EINVAL if a core of the list does not exist or may not be used; *wrong is it. */
 int weir__os_thread_pin(const int32_t *cores, uint32_t count, int32_t *wrong);
 int weir__os_thread_priority(weir_priority policy, int32_t value);

@@ -113,7 +113,7 @@ static history_verdict check_refusal(uint32_t number, const send *s, const proce
         }
         break;
     case WEIR_FULL:
-        if (s->kind != HISTORY_SIGNAL && /* nothing is dropped for a signal */
+        if (s->kind != HISTORY_SIGNAL && s->kind != HISTORY_TIMER && /* nothing is dropped for it */
             (p->rules.overflow == WEIR_OVERFLOW_DROP_NEWEST || is_evicting(p))) {
             return broken("P-6: send %u was refused by a mailbox that drops", number);
         }
@@ -129,6 +129,10 @@ static history_verdict check_refusal(uint32_t number, const send *s, const proce
         return run.memory_may_run_out
                    ? NULL
                    : broken("P-6: send %u: out of memory, and memory there was", number);
+    case WEIR_ALREADY:
+        return s->kind == HISTORY_TIMER
+                   ? NULL
+                   : broken("P-6: send %u: ALREADY is no answer to it", number);
     default:
         return broken("P-6: send %u: %s is no answer to it", number, weir_status_name(s->status));
     }

@@ -48,8 +48,9 @@ uint32_t history_processor(const history_rules *rules);
 
 typedef enum history_kind {
     HISTORY_POST,
-    HISTORY_ROOM,  /* want_room: owed from the call on, comes when it comes: no order */
-    HISTORY_SIGNAL /* by weir_signal_post: its ring is a sender of its own */
+    HISTORY_ROOM,   /* want_room: owed from the call on, comes when it comes: no order */
+    HISTORY_SIGNAL, /* by weir_signal_post: its ring is a sender of its own */
+    HISTORY_TIMER   /* comes when it is due, and ALREADY is: cancelled in time */
 } history_kind;
 
 /* The send's number; the event carries it. */

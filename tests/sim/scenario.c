@@ -54,6 +54,7 @@ void stage_open(const weir_engine_options *options)
         o = *options;
     }
     o.processors_max = o.processors_max != 0 ? o.processors_max : 16;
+    o.timers_max = o.timers_max != 0 ? o.timers_max : 16;
     o.mailbox_max = o.mailbox_max != 0 ? o.mailbox_max : MAILBOX_MAX;
     o.log = o.log != NULL ? o.log : swallow;
     stage.error = (weir_error)WEIR_ERROR_INIT;
@@ -204,6 +205,13 @@ uint32_t stage_signal_begins(const actor *to)
 {
     const uint32_t send = history_send_begins(outsider(), to->number, HISTORY_SIGNAL);
     weir_sim_note("signals %u to actor %u", send, to->number);
+    return send;
+}
+
+uint32_t stage_timer_begins(const actor *to)
+{
+    const uint32_t send = history_send_begins(outsider(), to->number, HISTORY_TIMER);
+    weir_sim_note("adds timer %u to actor %u", send, to->number);
     return send;
 }
 

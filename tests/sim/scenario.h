@@ -98,6 +98,9 @@ weir_status actor_want_room(actor *self, weir_turn *turn, actor *target);
 /* A send in any other way: begin, put the number into the first four bytes, send, end. */
 uint32_t stage_send_begins(const actor *to);
 uint32_t stage_signal_begins(const actor *to);
+/* A timer's event: ends with its outcome. */
+uint32_t stage_timer_begins(const actor *to);
+#define STAGE_CANCELLED WEIR_ALREADY /* in time */
 void stage_send_ends(uint32_t send, weir_status status);
 
 /* Until everything that was accepted is handled. If that never comes, everybody waits, which is a

@@ -14,12 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
+
+#define SLACK_NS 1000UL /* the usual is 50 us */
 
 /* ---- threads ---- */
 
@@ -62,6 +65,11 @@ void weir__os_thread_name(const char *name)
     char text[16];
     snprintf(text, sizeof(text), "%s", name);
     pthread_setname_np(pthread_self(), text);
+}
+
+void weir__os_thread_precise(void)
+{
+    (void)prctl(PR_SET_TIMERSLACK, SLACK_NS, 0, 0, 0); /* refused: as before */
 }
 
 int32_t weir__os_thread_id(void)

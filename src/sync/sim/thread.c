@@ -79,6 +79,10 @@ void weir__os_thread_name(const char *name)
     }
 }
 
+void weir__os_thread_precise(void)
+{
+}
+
 int32_t weir__os_thread_id(void)
 {
     return weir__sim.current != NULL ? (int32_t)weir__sim.current->index + 1 : 0;

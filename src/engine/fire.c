@@ -1,0 +1,257 @@
+/*
+ * engine/fire.c - a scheduler's thread: take what is due, post it, end it or schedule it again.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "base/assert.h"
+#include "base/memory.h"
+#include "engine/engine.h"
+#include "engine/scheduler.h"
+#include "engine/straight.h"
+#include "engine/timer.h"
+#include "sync/word.h"
+
+#define AT_ONCE 32u /* timers between two times that the lock is taken */
+#define MOVES 64u   /* timers that find a new place while it is held */
+
+/* ---- one timer ---- */
+
+static weir_timer_outcome outcome_of(const weir_engine *engine, weir_status status)
+{
+    switch (status) {
+    case WEIR_OK:
+    case WEIR_DROPPED: /* accepted, and what the mailbox's policy says */
+        return WEIR_TIMER_POSTED;
+    case WEIR_FULL:
+        return WEIR_TIMER_FAILED_FULL;
+    case WEIR_STOPPING:
+        return weir__engine_phase(engine) >= WEIR__STOPPING ? WEIR_TIMER_CANCELLED
+                                                            : WEIR_TIMER_FAILED_UNKNOWN;
+    case WEIR_UNKNOWN:
+        return WEIR_TIMER_FAILED_UNKNOWN;
+    default:
+        return WEIR_TIMER_FAILED_OTHER;
+    }
+}
+
+static weir_status post_plain(const weir__posting *by, const weir__timer_load *load)
+{
+    const bool shared = load->holds == WEIR__HOLDS_BLOCK;
+    const weir_event event = {
+        .type = load->type,
+        .data = shared ? load->payload.shared.data : load->payload.bytes,
+        .block = shared ? load->payload.shared.block : NULL,
+        .size = load->size,
+        .flags = load->flags | WEIR_EVENT_NO_FLOW,
+        .flow = load->flow,
+    };
+    weir__post_begin(by->context);
+    return weir__post_straight(by, load->to, &event) ? WEIR_OK
+                                                     : weir__post_counted(by, load->to, &event);
+}
+
+static void fire(weir__scheduler *scheduler, weir__firing *firing)
+{
+    weir__timer_load *load = firing->load;
+    const weir__posting by = { .context = scheduler->context, .sender = load->to.id };
+    firing->outcome = WEIR_TIMER_POSTED;
+    if (load->type != NULL) {
+        const weir_status status = load->holds == WEIR__HOLDS_PLACE || load->tag != 0
+                                       ? weir__timer_post_beside(&by, load)
+                                       : post_plain(&by, load);
+        firing->outcome = outcome_of(scheduler->engine, status);
+    }
+    if (load->hook != NULL) {
+        load->hook(load->context, firing->handle, firing->outcome);
+    }
+}
+
+/* ---- what becomes of it; lock held ---- */
+
+static void count(weir__timer_tally *tally, weir_timer_outcome outcome)
+{
+    switch (outcome) {
+    case WEIR_TIMER_POSTED:
+        tally->posted++;
+        break;
+    case WEIR_TIMER_CANCELLED:
+        tally->stopped++;
+        break;
+    case WEIR_TIMER_FAILED_UNKNOWN:
+        tally->failed_unknown++;
+        break;
+    case WEIR_TIMER_FAILED_FULL:
+        tally->failed_full++;
+        break;
+    case WEIR_TIMER_PENDING:
+    case WEIR_TIMER_FAILED_OTHER:
+    default:
+        tally->failed_other++;
+        break;
+    }
+}
+
+/* The next time of a repeating one. */
+static void set_next(weir__scheduler *scheduler, weir__firing *firing, weir_ns now)
+{
+    weir__timer *timer = firing->timer;
+    const weir_ns from = firing->load->fixed_delay ? now : timer->due;
+    timer->due = from < WEIR_FOREVER - timer->every ? from + timer->every : WEIR_FOREVER;
+    if (timer->due <= now) {
+        const weir_ns missed = (now - timer->due) / timer->every + 1;
+        timer->due += missed * timer->every;
+        scheduler->tally.missed += (uint64_t)missed;
+    }
+}
+
+/* What is to be done without the lock. */
+typedef struct batch {
+    weir__firing firings[AT_ONCE];
+    weir__timer_slab *slabs[AT_ONCE]; /* that nobody needs */
+    weir_block *blocks[AT_ONCE];      /* of timers that have ended */
+    uint32_t count, slab_count, block_count;
+    bool closed;
+    weir_ns next; /* when to look again */
+} batch;
+
+static void settle(weir__scheduler *scheduler, batch *b, weir__firing *firing, weir_ns now)
+{
+    weir__timer *timer = firing->timer;
+    count(&scheduler->tally, firing->outcome);
+    const bool goes_on = timer->every != 0 && timer->ends == 0 && !scheduler->closed &&
+                         firing->outcome != WEIR_TIMER_FAILED_UNKNOWN &&
+                         firing->outcome != WEIR_TIMER_CANCELLED;
+    if (goes_on) {
+        set_next(scheduler, firing, now);
+        weir__wheel_schedule(&scheduler->wheel, firing->number);
+        return;
+    }
+    weir_timer_outcome end = firing->outcome;
+    if (timer->every != 0 && end != WEIR_TIMER_FAILED_UNKNOWN && end != WEIR_TIMER_CANCELLED) {
+        /* It was its last time because somebody said so meanwhile. */
+        end = WEIR_TIMER_CANCELLED;
+        *(timer->ends != 0 ? &scheduler->tally.cancelled : &scheduler->tally.stopped) += 1;
+    }
+    if (firing->load->holds == WEIR__HOLDS_BLOCK) {
+        b->blocks[b->block_count++] = firing->load->payload.shared.block;
+    }
+    weir__scheduler_put_credit(scheduler);
+    weir__timer_slab *slab = weir__timer_end(&scheduler->wheel.store, firing->number, end);
+    if (slab != NULL) {
+        b->slabs[b->slab_count++] = slab;
+    }
+}
+
+/* ---- the loop ---- */
+
+/* Lock held. */
+static void finish(weir__scheduler *scheduler, batch *b, weir_ns now)
+{
+    b->slab_count = 0;
+    b->block_count = 0;
+    for (uint32_t i = 0; i < b->count; i++) {
+        settle(scheduler, b, &b->firings[i], now);
+    }
+}
+
+static void clear_away(weir__scheduler *scheduler, const batch *b)
+{
+    for (uint32_t i = 0; i < b->slab_count; i++) {
+        weir__release(&scheduler->engine->allocator, b->slabs[i], sizeof(weir__timer_slab));
+    }
+    for (uint32_t i = 0; i < b->block_count; i++) {
+        weir__block_release(scheduler->context, b->blocks[i]);
+    }
+}
+
+/* Lock held. */
+static void take(weir__scheduler *scheduler, batch *b, weir_ns now)
+{
+    weir__wheel *wheel = &scheduler->wheel;
+    bool turned = true;
+    b->closed = scheduler->closed;
+    if (!b->closed) {
+        turned = weir__wheel_turn(wheel, now, MOVES);
+    }
+    for (b->count = 0; b->count < AT_ONCE; b->count++) {
+        const uint32_t number =
+            b->closed ? weir__wheel_take_any(wheel) : weir__wheel_take_due(wheel);
+        if (number == 0) {
+            break;
+        }
+        weir__timer *timer = weir__timer_at(&wheel->store, number);
+        b->firings[b->count] = (weir__firing){
+            .number = number,
+            .handle = weir__scheduler_handle(scheduler, number, timer->generation),
+            .timer = timer,
+            .load = weir__timer_load_at(&wheel->store, number),
+        };
+    }
+    b->next = b->count > 0 || !turned ? 0 : weir__wheel_next(wheel);
+    scheduler->wakes_at = b->next;
+}
+
+/* A stop has cancelled it. Its hook is told; one without an event would take that for its time. */
+static void stop_one(weir__firing *firing)
+{
+    weir__timer_load *load = firing->load;
+    firing->outcome = WEIR_TIMER_CANCELLED;
+    if (load->hook != NULL) {
+        load->hook(load->context, firing->handle, WEIR_TIMER_CANCELLED);
+    }
+}
+
+static void fire_all(weir__scheduler *scheduler, batch *b, weir_ns now)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        weir__firing *firing = &b->firings[i];
+        if (b->closed) {
+            stop_one(firing);
+        } else {
+            weir__histogram_record(&scheduler->late, (uint64_t)(now - firing->timer->due));
+            fire(scheduler, firing);
+        }
+        if (firing->load->holds == WEIR__HOLDS_PLACE && firing->outcome != WEIR_TIMER_POSTED) {
+            weir__scheduler_unload(scheduler->context, firing->load);
+        }
+    }
+}
+
+static void turn(weir__scheduler *scheduler)
+{
+    batch b = { .count = 0 };
+    for (;;) {
+        const uint32_t seen = weir__load(&scheduler->word, acquire);
+        const weir_ns now = weir__clock_now();
+        weir__brief_lock(&scheduler->lock);
+        finish(scheduler, &b, now);
+        take(scheduler, &b, now);
+        weir__brief_unlock(&scheduler->lock);
+        clear_away(scheduler, &b);
+        fire_all(scheduler, &b, now);
+        if (b.count == 0 && b.closed) {
+            return;
+        }
+        if (b.next != 0) {
+            weir__wait_until(&scheduler->word, seen, b.next);
+        }
+    }
+}
+
+void weir__scheduler_run(void *argument)
+{
+    weir__scheduler *scheduler = argument;
+    weir_engine *engine = scheduler->engine;
+    weir__os_thread_name("weir-timer");
+    weir__os_thread_precise();
+    const bool attached = weir__context_attach(scheduler->context, &scheduler->seat);
+    weir__context_handler_begin(); /* whatever runs here is a hook */
+    turn(scheduler);
+    weir__context_handler_end();
+    if (attached) { /* else a hook that posts has another one, and nothing is lost */
+        weir__context_detach(scheduler->context);
+    }
+    /* [H3] pairs with [H4]: what has become of all timers. */
+    weir__store(&scheduler->left, 1, release);
+    weir__engine_progress(engine);
+}

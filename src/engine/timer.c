@@ -1,0 +1,530 @@
+/*
+ * engine/timer.c - adding and cancelling timers; what they carry.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/timer.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "engine/parcel.h"
+#include "engine/ready.h"
+#include "engine/room.h"
+#include "engine/scheduler.h"
+#include "engine/turn.h"
+
+#define EVERY_MIN WEIR_US
+
+/* A timer that is wanted. */
+typedef struct wanted {
+    weir__posting by; /* who adds it: for memory, and for the flow */
+    weir_processor to;
+    const weir_event *event;
+    weir_timer_options options;
+    weir__timer_load load;
+} wanted;
+
+/* ---- what is wanted ---- */
+
+static bool has_one_first_time(const weir_timer_options *o)
+{
+    return o->at != 0 ? o->after == 0 : o->after != 0 || o->every != 0;
+}
+
+static weir_status check(const wanted *order)
+{
+    const weir_timer_options *o = &order->options;
+    if (order->event == NULL && o->hook == NULL) {
+        return WEIR_E_INVALID;
+    }
+    if (!has_one_first_time(o) || (o->after < 0 && o->after != WEIR_NOW) || o->at < 0) {
+        return WEIR_E_INVALID;
+    }
+    if (o->every != 0 && (o->every < EVERY_MIN || o->reserve)) {
+        return WEIR_E_INVALID;
+    }
+    if (order->event == NULL) {
+        return o->reserve ? WEIR_E_INVALID : WEIR_OK;
+    }
+    return weir__parcel_check(order->event);
+}
+
+/* When it is due first; the clock's reading in *now, or 0: it was not asked. */
+static weir_ns first_time(const weir_timer_options *o, weir_ns *now)
+{
+    *now = 0;
+    if (o->at != 0) {
+        return o->at;
+    }
+    const weir_ns after = o->after == WEIR_NOW ? 0 : o->after != 0 ? o->after : o->every;
+    *now = weir__clock_now();
+    return *now < WEIR_FOREVER - after ? *now + after : WEIR_FOREVER;
+}
+
+/* ---- what it carries ---- */
+
+/* Inside no mark. The envelope is filled, but for its ticket. */
+static void seal(const weir__posting *by, const weir__parcel *parcel, weir__lone *lone,
+                 uint64_t tag)
+{
+    const uint32_t state = weir__parcel_put(by, parcel, &lone->envelope);
+    lone->ask = 0;
+    lone->tag = tag;
+    weir__envelope_fill(&lone->envelope, state | WEIR__ENVELOPE_ALONE);
+}
+
+static weir_status reserve(const wanted *order)
+{
+    weir__context *context = order->by.context;
+    weir__claim claim = WEIR__CLAIM_CLOSED;
+    weir__context_enter(context);
+    weir__processor *processor = weir__registry_find(&context->engine->registry, order->to);
+    if (processor != NULL) {
+        claim = weir__mailbox_reserve(&processor->mailbox);
+    }
+    weir__context_leave(context);
+    if (processor == NULL) {
+        return WEIR_UNKNOWN;
+    }
+    return claim == WEIR__CLAIM_OK     ? WEIR_OK
+           : claim == WEIR__CLAIM_FULL ? WEIR_FULL
+                                       : WEIR_STOPPING;
+}
+
+/* The place and the memory that it will need. */
+static weir_status pack_reserved(wanted *order, const weir__parcel *parcel)
+{
+    weir__context *context = order->by.context;
+    const weir_status status = reserve(order);
+    if (status != WEIR_OK) {
+        return status;
+    }
+    weir__lone *lone = weir__stock_get_lone(&context->stock);
+    if (lone == NULL) {
+        weir__room_unreserve(context, order->to);
+        return WEIR_E_NOMEM;
+    }
+    const weir__posting by = { .context = context, .sender = order->to.id };
+    seal(&by, parcel, lone, order->options.tag);
+    order->load.holds = WEIR__HOLDS_PLACE;
+    order->load.payload.lone = lone;
+    return WEIR_OK;
+}
+
+static bool is_there(weir__context *context, weir_processor to)
+{
+    weir__context_enter(context);
+    const bool found = weir__registry_find(&context->engine->registry, to) != NULL;
+    weir__context_leave(context);
+    return found;
+}
+
+static weir_status pack(wanted *order)
+{
+    weir__timer_load *load = &order->load;
+    const weir_event *event = order->event;
+    weir__parcel parcel;
+    weir_status status = weir__parcel_pack(&order->by, event, &parcel);
+    if (status != WEIR_OK) {
+        return status;
+    }
+    load->type = event->type;
+    load->size = event->size;
+    load->flags = (uint16_t)event->flags;
+    load->flow = parcel.flow;
+    if (order->options.reserve) {
+        status = pack_reserved(order, &parcel);
+    } else if (!is_there(order->by.context, order->to)) {
+        status = WEIR_UNKNOWN;
+    } else if (parcel.block != NULL) {
+        load->holds = WEIR__HOLDS_BLOCK;
+        load->payload.shared.block = parcel.block;
+        load->payload.shared.data = parcel.data;
+    } else {
+        weir__parcel_copy(load->payload.bytes, event->data, event->size);
+    }
+    if (status != WEIR_OK) {
+        weir__parcel_unpack(&order->by, &parcel);
+    }
+    return status;
+}
+
+/* ---- adding ---- */
+
+/* What stood in the way of one try. */
+typedef enum obstacle {
+    NONE,
+    NO_CREDIT,
+    NO_SLAB,
+    CLOSED,
+} obstacle;
+
+/* Lock held. */
+static obstacle try_to_schedule(weir__scheduler *scheduler, const wanted *order, weir_ns due,
+                                uint32_t *number)
+{
+    weir__wheel *wheel = &scheduler->wheel;
+    if (weir__unlikely(scheduler->closed)) {
+        return CLOSED;
+    }
+    if (weir__unlikely(scheduler->credit == 0)) {
+        return NO_CREDIT;
+    }
+    *number = weir__timer_take(&wheel->store);
+    if (weir__unlikely(*number == 0)) {
+        return NO_SLAB;
+    }
+    weir__timer *timer = weir__timer_at(&wheel->store, *number);
+    timer->due = due;
+    timer->every = order->options.every;
+    timer->owns = order->load.holds != WEIR__HOLDS_BYTES;
+    timer->ends = 0;
+    *weir__timer_load_at(&wheel->store, *number) = order->load;
+    weir__wheel_schedule(wheel, *number);
+    scheduler->credit--;
+    scheduler->tally.added++;
+    return NONE;
+}
+
+WEIR__SELDOM static weir_status add_slab(weir__scheduler *scheduler)
+{
+    const weir_allocator *allocator = &scheduler->engine->allocator;
+    weir__timer_slab *slab = weir__allocate_raw(allocator, sizeof(*slab));
+    if (slab == NULL) {
+        return WEIR_E_NOMEM;
+    }
+    weir__brief_lock(&scheduler->lock);
+    const bool taken = weir__timer_add_slab(&scheduler->wheel.store, slab);
+    const bool full = scheduler->wheel.store.with_room == NULL;
+    weir__brief_unlock(&scheduler->lock);
+    if (!taken) {
+        weir__release(allocator, slab, sizeof(*slab));
+    }
+    return full ? WEIR_E_LIMIT : WEIR_OK;
+}
+
+/* Inside no lock. Seldom: every 64th or 512th time. */
+WEIR__SELDOM static weir_status remove_obstacle(weir__scheduler *scheduler, obstacle met)
+{
+    switch (met) {
+    case NO_CREDIT:
+        return weir__scheduler_get_credit(scheduler) ? WEIR_OK : WEIR_E_LIMIT;
+    case NO_SLAB:
+        return add_slab(scheduler);
+    case NONE:
+    case CLOSED:
+    default:
+        return WEIR_STOPPING;
+    }
+}
+
+static weir_status schedule(weir__scheduler *scheduler, const wanted *order, weir_timer *out)
+{
+    weir_ns now;
+    const weir_ns due = first_time(&order->options, &now);
+    for (;;) {
+        uint32_t number = 0;
+        weir_timer handle = { 0 };
+        bool wakes = false;
+        weir__brief_lock(&scheduler->lock);
+        if (now != 0) {
+            weir__wheel_note(&scheduler->wheel, now);
+        }
+        const obstacle met = try_to_schedule(scheduler, order, due, &number);
+        if (weir__likely(met == NONE)) {
+            handle = weir__scheduler_handle(
+                scheduler, number, weir__timer_at(&scheduler->wheel.store, number)->generation);
+            wakes = due < scheduler->wakes_at;
+            if (wakes) {
+                scheduler->wakes_at = 0; /* nobody else has to */
+            }
+        }
+        weir__brief_unlock(&scheduler->lock);
+        if (wakes) {
+            weir__scheduler_wake(scheduler);
+        }
+        if (weir__likely(met == NONE)) {
+            if (out != NULL) {
+                *out = handle;
+            }
+            return WEIR_OK;
+        }
+        const weir_status status = remove_obstacle(scheduler, met);
+        if (status != WEIR_OK) {
+            return status;
+        }
+    }
+}
+
+static weir_status place_order(wanted *order, weir_timer *out)
+{
+    weir__context *context = order->by.context;
+    weir_status status = check(order);
+    if (status == WEIR_OK && !weir__post_is_open(&(weir__posting){ .context = context })) {
+        status = weir__engine_usable(context->engine) ? WEIR_STOPPING : WEIR_E_INVALID;
+    }
+    if (status != WEIR_OK) {
+        return status;
+    }
+    weir__scheduler *scheduler = weir__scheduler_of(context, &status);
+    if (scheduler == NULL) {
+        return status;
+    }
+    order->load.to = order->to;
+    order->load.tag = order->options.tag;
+    order->load.hook = order->options.hook;
+    order->load.context = order->options.context;
+    order->load.fixed_delay = order->options.fixed_delay;
+    status = order->event != NULL ? pack(order) : WEIR_OK;
+    if (status == WEIR_OK) {
+        status = schedule(scheduler, order, out);
+        if (status != WEIR_OK) {
+            weir__scheduler_unload(context, &order->load);
+        }
+    }
+    return status;
+}
+
+weir_status weir_timer_add(weir_engine *engine, weir_processor to, const weir_event *event,
+                           const weir_timer_options *options, weir_timer *out)
+{
+    wanted order = { .to = to, .event = event };
+    if (out != NULL) {
+        *out = (weir_timer){ 0 };
+    }
+    if (!weir__engine_usable(engine) || options == NULL) {
+        return WEIR_E_INVALID;
+    }
+    if (weir__likely(options->struct_size == sizeof(*options))) {
+        order.options = *options;
+    } else {
+        const weir_status status =
+            weir__options_read(&order.options, sizeof(order.options), options);
+        if (status != WEIR_OK) {
+            return status;
+        }
+    }
+    order.by.context = weir__context_find(engine);
+    return order.by.context != NULL ? place_order(&order, out) : WEIR_E_NOMEM;
+}
+
+weir_status weir__timer_trigger(weir_turn *turn, weir_ns delay, const weir_event *event,
+                                uint64_t tag)
+{
+    wanted order = {
+        .by = { .context = turn->context, .flow = turn->flow },
+        .to = turn->self,
+        .event = event,
+        .options = { .after = delay, .reserve = true, .tag = tag },
+    };
+    return event != NULL ? place_order(&order, NULL) : WEIR_E_INVALID;
+}
+
+/* ---- posting what lies alone ---- */
+
+static weir_status put_beside(const weir__posting *by, const weir__timer_load *load,
+                              weir__lone *lone)
+{
+    weir__context *context = by->context;
+    weir_status status = WEIR_STOPPING;
+    uint64_t before;
+    weir__context_enter(context);
+    if (weir__post_is_open(by)) {
+        weir__processor *to = weir__registry_find(&context->engine->registry, load->to);
+        status = WEIR_UNKNOWN;
+        if (to != NULL) {
+            const weir__claim claim = load->holds == WEIR__HOLDS_PLACE
+                                          ? weir__mailbox_claim_owed(&to->mailbox, &before)
+                                          : weir__mailbox_claim_beside(&to->mailbox, &before);
+            status = claim == WEIR__CLAIM_FULL     ? WEIR_FULL
+                     : claim == WEIR__CLAIM_CLOSED ? WEIR_STOPPING
+                                                   : WEIR_OK;
+            if (status == WEIR_OK) {
+                lone->ticket = weir__mailbox_ticket(before);
+                weir__mailbox_put_beside(&to->mailbox, lone);
+            }
+            if (claim == WEIR__CLAIM_FIRST) {
+                weir__ready(context, to);
+            }
+        }
+    }
+    weir__context_leave(context);
+    return status;
+}
+
+/* An event with a tag that has no place yet. */
+static weir_status post_tagged(const weir__posting *by, const weir__timer_load *load)
+{
+    weir__context *context = by->context;
+    const bool shared = load->holds == WEIR__HOLDS_BLOCK;
+    const weir_event event = {
+        .type = load->type, .data = load->payload.bytes, .size = load->size, .flags = load->flags
+    };
+    weir__parcel parcel = { .event = &event, .flow = load->flow };
+    weir__lone *lone = weir__stock_get_lone(&context->stock);
+    if (lone == NULL) {
+        return WEIR_E_NOMEM;
+    }
+    if (shared) {
+        parcel.block = weir_block_take(load->payload.shared.block);
+        parcel.data = load->payload.shared.data;
+    }
+    seal(by, &parcel, lone, load->tag);
+    const weir_status status = put_beside(by, load, lone);
+    if (status != WEIR_OK) {
+        weir__parcel_unpack(by, &parcel);
+        weir__lone_put(context, lone);
+    }
+    return status;
+}
+
+weir_status weir__timer_post_beside(const weir__posting *by, const weir__timer_load *load)
+{
+    weir__post_begin(by->context);
+    const weir_status status = load->holds == WEIR__HOLDS_PLACE
+                                   ? put_beside(by, load, load->payload.lone)
+                                   : post_tagged(by, load);
+    if (status != WEIR_OK) {
+        weir__post_count_refusal(by, status);
+    }
+    return status;
+}
+
+/* ---- cancelling, looking ---- */
+
+/* Lock held, it lives. True: it will not fire; *load is what it held. */
+static bool cancel(weir__scheduler *scheduler, uint32_t number, weir__timer_load *load,
+                   weir__timer_slab **spare)
+{
+    weir__wheel *wheel = &scheduler->wheel;
+    weir__timer *timer = weir__timer_at(&wheel->store, number);
+    if (timer->place == WEIR__PLACE_FIRING) {
+        timer->ends = 1;
+        return false;
+    }
+    if (weir__unlikely(timer->owns != 0)) {
+        *load = *weir__timer_load_at(&wheel->store, number);
+    }
+    weir__wheel_unschedule(wheel, number);
+    *spare = weir__timer_end(&wheel->store, number, WEIR_TIMER_CANCELLED);
+    weir__scheduler_put_credit(scheduler);
+    scheduler->tally.cancelled++;
+    return true;
+}
+
+WEIR__SELDOM static void clear_away(weir__context *context, const weir__timer_load *load,
+                                    weir__timer_slab *spare)
+{
+    weir__release(&context->engine->allocator, spare, sizeof(*spare));
+    weir__scheduler_unload(context, load);
+}
+
+weir_status weir_timer_cancel(weir_engine *engine, weir_timer timer)
+{
+    uint32_t number;
+    uint32_t generation;
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    weir__scheduler *scheduler = weir__scheduler_by_handle(engine, timer, &number, &generation);
+    if (scheduler == NULL) {
+        return WEIR_UNKNOWN;
+    }
+    weir__context *context = weir__context_find(engine);
+    if (context == NULL) {
+        return WEIR_E_NOMEM; /* before anything has happened */
+    }
+    weir_timer_outcome outcome;
+    weir__timer_load load;
+    weir__timer_slab *spare = NULL;
+    weir_status status = WEIR_UNKNOWN;
+    load.holds = WEIR__HOLDS_BYTES;
+    weir__brief_lock(&scheduler->lock);
+    if (weir__timer_look(&scheduler->wheel.store, number, generation, &outcome)) {
+        if (outcome == WEIR_TIMER_PENDING) {
+            status = cancel(scheduler, number, &load, &spare) ? WEIR_OK : WEIR_LATE;
+        } else if (outcome != WEIR_TIMER_CANCELLED) {
+            status = WEIR_LATE;
+        }
+    }
+    weir__brief_unlock(&scheduler->lock);
+    if (weir__unlikely(spare != NULL || load.holds != WEIR__HOLDS_BYTES)) {
+        clear_away(context, &load, spare);
+    }
+    return status;
+}
+
+weir_status weir_timer_outcome_get(weir_engine *engine, weir_timer timer,
+                                   weir_timer_outcome *outcome)
+{
+    uint32_t number;
+    uint32_t generation;
+    if (!weir__engine_usable(engine) || outcome == NULL) {
+        return WEIR_E_INVALID;
+    }
+    weir__scheduler *scheduler = weir__scheduler_by_handle(engine, timer, &number, &generation);
+    if (scheduler == NULL) {
+        return WEIR_UNKNOWN;
+    }
+    weir__brief_lock(&scheduler->lock);
+    const bool known = weir__timer_look(&scheduler->wheel.store, number, generation, outcome);
+    weir__brief_unlock(&scheduler->lock);
+    return known ? WEIR_OK : WEIR_UNKNOWN;
+}
+
+const char *weir_timer_outcome_name(weir_timer_outcome outcome)
+{
+    static const char *const names[] = { "pending",        "posted",      "cancelled",
+                                         "failed-unknown", "failed-full", "failed-other" };
+    return (size_t)outcome < sizeof(names) / sizeof(names[0]) ? names[outcome] : "no outcome";
+}
+
+/* ---- counters ---- */
+
+static void add_up(weir__scheduler *scheduler, weir_timer_counters *sum)
+{
+    weir__brief_lock(&scheduler->lock);
+    const weir__timer_tally tally = scheduler->tally;
+    const uint32_t pending = scheduler->wheel.pending;
+    const uint32_t slabs = scheduler->wheel.store.slabs;
+    const uint32_t rows = scheduler->wheel.store.table_size;
+    weir__brief_unlock(&scheduler->lock);
+    sum->added += tally.added;
+    sum->pending += pending;
+    sum->posted += tally.posted;
+    sum->cancelled += tally.cancelled;
+    sum->stopped += tally.stopped;
+    sum->failed_unknown += tally.failed_unknown;
+    sum->failed_full += tally.failed_full;
+    sum->failed_other += tally.failed_other;
+    sum->missed += tally.missed;
+    sum->bytes += sizeof(weir__scheduler) + (uint64_t)slabs * sizeof(weir__timer_slab) +
+                  (uint64_t)rows * sizeof(weir__timer_row);
+}
+
+weir_status weir_timer_counters_get(weir_engine *engine, weir_timer_counters *out)
+{
+    weir_timer_counters sum = WEIR_TIMER_COUNTERS_INIT;
+    if (!weir__engine_usable(engine)) {
+        return WEIR_E_INVALID;
+    }
+    weir__histogram_sum *late = weir__allocate(&engine->allocator, sizeof(*late));
+    if (late == NULL) {
+        return WEIR_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < engine->options.scheduler_threads; i++) {
+        weir__scheduler *scheduler = weir__scheduler_at(engine, i);
+        if (scheduler != NULL) {
+            add_up(scheduler, &sum);
+            weir__histogram_sum_add_live(late, &scheduler->late);
+        }
+    }
+    sum.late_p50 = (weir_ns)weir__histogram_sum_percentile(late, 50);
+    sum.late_p99 = (weir_ns)weir__histogram_sum_percentile(late, 99);
+    sum.late_p999 = (weir_ns)weir__histogram_sum_percentile(late, 99.9);
+    sum.late_max = (weir_ns)late->max;
+    weir__release(&engine->allocator, late, sizeof(*late));
+    return weir__struct_fill(out, &sum, sizeof(sum));
+}
