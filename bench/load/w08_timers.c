@@ -2,7 +2,8 @@
  * load/w08_timers.c - W8: a million timers are scheduled, every other one is cancelled, the others
  * fire; and what one more costs when many are pending.
  *
- * The delays are those of the peers' programs: 2 s and up to 999 ms more, by chance. What fires
+ * The delays are those of the peers' programs: 2 s and up to 999 ms more, by chance; counted, as in
+ * a peer's loop, from one look at the clock. What fires
  * calls a hook, as a peer's timer does (weir), or is an event to a processor (weir-event).
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -58,14 +59,15 @@ static uint64_t next_random(uint64_t *state)
 
 static void schedule(crowd *c, uint64_t first, uint64_t count)
 {
+    const weir_ns now = weir_time_now(c->l.engine);
     uint64_t wrong = 0;
     for (uint64_t i = first; i < first + count; i++) {
         const weir_status status =
             c->to.id != 0
                 ? weir_timer_add(c->l.engine, c->to, WEIR_EVENT(tick, i),
-                                 WEIR_TIMER(.after = c->delays[i]), &c->timers[i])
+                                 WEIR_TIMER(.at = now + c->delays[i]), &c->timers[i])
                 : weir_timer_add(c->l.engine, c->to, NULL,
-                                 WEIR_TIMER(.after = c->delays[i], .hook = call, .context = c),
+                                 WEIR_TIMER(.at = now + c->delays[i], .hook = call, .context = c),
                                  &c->timers[i]);
         wrong += status != WEIR_OK ? 1 : 0;
     }

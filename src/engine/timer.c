@@ -22,8 +22,14 @@ typedef struct wanted {
     weir__posting by; /* who adds it: for memory, and for the flow */
     weir_processor to;
     const weir_event *event;
-    weir_timer_options options;
-    weir__timer_load load;
+    const weir_timer_options *options;
+
+    /* What it has got for its load (see pack). */
+    weir__timer_holds holds;
+    uint64_t flow;
+    weir_block *block;
+    const void *data;
+    weir__lone *lone;
 } wanted;
 
 /* ---- what is wanted ---- */
@@ -35,7 +41,7 @@ static bool has_one_first_time(const weir_timer_options *o)
 
 static weir_status check(const wanted *order)
 {
-    const weir_timer_options *o = &order->options;
+    const weir_timer_options *o = order->options;
     if (order->event == NULL && o->hook == NULL) {
         return WEIR_E_INVALID;
     }
@@ -75,6 +81,35 @@ static void seal(const weir__posting *by, const weir__parcel *parcel, weir__lone
     weir__envelope_fill(&lone->envelope, state | WEIR__ENVELOPE_ALONE);
 }
 
+/* Written where it stays: what is copied twice costs more than the rest of it. */
+static void fill_load(const wanted *order, weir__timer_load *load)
+{
+    const weir_timer_options *o = order->options;
+    const weir_event *event = order->event;
+    load->to = order->to;
+    load->tag = o->tag;
+    load->hook = o->hook;
+    load->context = o->context;
+    load->fixed_delay = o->fixed_delay;
+    load->holds = (uint8_t)order->holds;
+    if (event == NULL) {
+        load->type = NULL;
+        return;
+    }
+    load->type = event->type;
+    load->flow = order->flow;
+    load->size = event->size;
+    load->flags = (uint16_t)event->flags;
+    if (weir__likely(order->holds == WEIR__HOLDS_BYTES)) {
+        weir__parcel_copy(load->payload.bytes, event->data, event->size);
+    } else if (order->holds == WEIR__HOLDS_BLOCK) {
+        load->payload.shared.block = order->block;
+        load->payload.shared.data = order->data;
+    } else {
+        load->payload.lone = order->lone;
+    }
+}
+
 static weir_status reserve(const wanted *order)
 {
     weir__context *context = order->by.context;
@@ -107,9 +142,9 @@ static weir_status pack_reserved(wanted *order, const weir__parcel *parcel)
         return WEIR_E_NOMEM;
     }
     const weir__posting by = { .context = context, .sender = order->to.id };
-    seal(&by, parcel, lone, order->options.tag);
-    order->load.holds = WEIR__HOLDS_PLACE;
-    order->load.payload.lone = lone;
+    seal(&by, parcel, lone, order->options->tag);
+    order->holds = WEIR__HOLDS_PLACE;
+    order->lone = lone;
     return WEIR_OK;
 }
 
@@ -121,34 +156,35 @@ static bool is_there(weir__context *context, weir_processor to)
     return found;
 }
 
+/* Whatever can fail, before it is scheduled. */
 static weir_status pack(wanted *order)
 {
-    weir__timer_load *load = &order->load;
-    const weir_event *event = order->event;
     weir__parcel parcel;
-    weir_status status = weir__parcel_pack(&order->by, event, &parcel);
+    weir_status status = weir__parcel_pack(&order->by, order->event, &parcel);
     if (status != WEIR_OK) {
         return status;
     }
-    load->type = event->type;
-    load->size = event->size;
-    load->flags = (uint16_t)event->flags;
-    load->flow = parcel.flow;
-    if (order->options.reserve) {
+    order->flow = parcel.flow;
+    if (weir__unlikely(order->options->reserve)) {
         status = pack_reserved(order, &parcel);
-    } else if (!is_there(order->by.context, order->to)) {
+    } else if (weir__unlikely(!is_there(order->by.context, order->to))) {
         status = WEIR_UNKNOWN;
-    } else if (parcel.block != NULL) {
-        load->holds = WEIR__HOLDS_BLOCK;
-        load->payload.shared.block = parcel.block;
-        load->payload.shared.data = parcel.data;
-    } else {
-        weir__parcel_copy(load->payload.bytes, event->data, event->size);
+    } else if (weir__unlikely(parcel.block != NULL)) {
+        order->holds = WEIR__HOLDS_BLOCK;
+        order->block = parcel.block;
+        order->data = parcel.data;
     }
     if (status != WEIR_OK) {
         weir__parcel_unpack(&order->by, &parcel);
     }
     return status;
+}
+
+WEIR__SELDOM static void unpack(const wanted *order)
+{
+    weir__timer_load load;
+    fill_load(order, &load);
+    weir__scheduler_unload(order->by.context, &load);
 }
 
 /* ---- adding ---- */
@@ -178,10 +214,10 @@ static obstacle try_to_schedule(weir__scheduler *scheduler, const wanted *order,
     }
     weir__timer *timer = weir__timer_at(&wheel->store, *number);
     timer->due = due;
-    timer->every = order->options.every;
-    timer->owns = order->load.holds != WEIR__HOLDS_BYTES;
+    timer->every = order->options->every;
+    timer->owns = order->holds != WEIR__HOLDS_BYTES;
     timer->ends = 0;
-    *weir__timer_load_at(&wheel->store, *number) = order->load;
+    fill_load(order, weir__timer_load_at(&wheel->store, *number));
     weir__wheel_schedule(wheel, *number);
     scheduler->credit--;
     scheduler->tally.added++;
@@ -223,7 +259,7 @@ WEIR__SELDOM static weir_status remove_obstacle(weir__scheduler *scheduler, obst
 static weir_status schedule(weir__scheduler *scheduler, const wanted *order, weir_timer *out)
 {
     weir_ns now;
-    const weir_ns due = first_time(&order->options, &now);
+    const weir_ns due = first_time(order->options, &now);
     for (;;) {
         uint32_t number = 0;
         weir_timer handle = { 0 };
@@ -272,16 +308,12 @@ static weir_status place_order(wanted *order, weir_timer *out)
     if (scheduler == NULL) {
         return status;
     }
-    order->load.to = order->to;
-    order->load.tag = order->options.tag;
-    order->load.hook = order->options.hook;
-    order->load.context = order->options.context;
-    order->load.fixed_delay = order->options.fixed_delay;
+    order->holds = WEIR__HOLDS_BYTES;
     status = order->event != NULL ? pack(order) : WEIR_OK;
     if (status == WEIR_OK) {
         status = schedule(scheduler, order, out);
         if (status != WEIR_OK) {
-            weir__scheduler_unload(context, &order->load);
+            unpack(order);
         }
     }
     return status;
@@ -290,34 +322,37 @@ static weir_status place_order(wanted *order, weir_timer *out)
 weir_status weir_timer_add(weir_engine *engine, weir_processor to, const weir_event *event,
                            const weir_timer_options *options, weir_timer *out)
 {
-    wanted order = { .to = to, .event = event };
+    weir_timer_options read = { 0 };
+    wanted order;
     if (out != NULL) {
         *out = (weir_timer){ 0 };
     }
     if (!weir__engine_usable(engine) || options == NULL) {
         return WEIR_E_INVALID;
     }
-    if (weir__likely(options->struct_size == sizeof(*options))) {
-        order.options = *options;
-    } else {
-        const weir_status status =
-            weir__options_read(&order.options, sizeof(order.options), options);
+    if (weir__unlikely(options->struct_size != sizeof(*options))) {
+        const weir_status status = weir__options_read(&read, sizeof(read), options);
         if (status != WEIR_OK) {
             return status;
         }
+        options = &read;
     }
-    order.by.context = weir__context_find(engine);
+    order.by = (weir__posting){ .context = weir__context_find(engine) };
+    order.to = to;
+    order.event = event;
+    order.options = options;
     return order.by.context != NULL ? place_order(&order, out) : WEIR_E_NOMEM;
 }
 
 weir_status weir__timer_trigger(weir_turn *turn, weir_ns delay, const weir_event *event,
                                 uint64_t tag)
 {
+    const weir_timer_options options = { .after = delay, .reserve = true, .tag = tag };
     wanted order = {
         .by = { .context = turn->context, .flow = turn->flow },
         .to = turn->self,
         .event = event,
-        .options = { .after = delay, .reserve = true, .tag = tag },
+        .options = &options,
     };
     return event != NULL ? place_order(&order, NULL) : WEIR_E_INVALID;
 }

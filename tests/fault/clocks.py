@@ -47,6 +47,7 @@ def run_all(prefix, environment=None):
         "timeout": [program, "drain", "5000", "300"],
         "block": [program, "block", "300"],
         "sleep": [program, "sleep", "20"],
+        "timers": [program, "timers", "500"],
         "demo": [faults.WEIR, "demo", "--seconds", "0.5", "--json"],
     }
     with concurrent.futures.ThreadPoolExecutor() as pool:
@@ -61,6 +62,10 @@ def check_all(check, where, outcomes):
           outcomes["timeout"])
     check(f"{where}: a post waits as long as it may", took(outcomes["block"], "WEIR_FULL", 290),
           outcomes["block"])
+    check(f"{where}: no timer is early, and a rate does not drift",
+          took(outcomes["timers"], "WEIR_OK", 490) and "early=0" in outcomes["timers"].out and
+          int(re.search(r"drift=(-?\d+)", outcomes["timers"].out)[1]) in range(0, 400),
+          outcomes["timers"])
     rounds = re.search(r"rounds=(\d+)", outcomes["sleep"].out)
     check(f"{where}: an idle thread that sleeps 20 ms looks 50 times a second, not more",
           rounds is not None and 1 <= int(rounds[1]) <= 60, outcomes["sleep"])

@@ -6,6 +6,8 @@
  *   pause_program drain MS HAVE    HAVE ms to stop with, while the drain needs MS
  *   pause_program block MS         a post that may wait so long for a full mailbox
  *   pause_program sleep MS         a thread that idles by sleeping MS wakes so often in a second
+ *   pause_program timers MS        timers up to MS from now, and one that repeats; says how many were
+ *                                  early, and how many times were missed
  *
  * It says "begun" when the waiting begins, and at the end one line of key=value: status, ms (how
  * long it took on the monotonic clock), accepted, handled, left, own (handlers that returned).
@@ -231,6 +233,65 @@ static int run_sleep(int64_t ms)
     return finish(status, &report, began);
 }
 
+/* ---- timers ---- */
+
+enum { TIMERS = 500 };
+
+static atomic_uint_least64_t early, fired;
+
+typedef struct alarm_clock {
+    weir_ns due;
+} alarm_clock;
+
+static void ring(void *context, weir_timer timer, weir_timer_outcome outcome)
+{
+    const alarm_clock *a = context;
+    (void)timer;
+    if (outcome == WEIR_TIMER_POSTED) {
+        atomic_fetch_add(&early, weir_time_now(engine) < a->due);
+        atomic_fetch_add(&fired, 1);
+    }
+}
+
+static void ignore(void *context, weir_timer timer, weir_timer_outcome outcome)
+{
+    (void)context, (void)timer, (void)outcome;
+}
+
+static int run_timers(int64_t ms)
+{
+    static alarm_clock clocks[TIMERS];
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    weir_timer_counters counters = WEIR_TIMER_COUNTERS_INIT;
+    const weir_ns every = 5 * WEIR_MS;
+    open_engine(1, 1000, WEIR_OVERFLOW_FAIL, 0);
+    start_engine();
+    const int64_t began = now_ns();
+    const weir_ns first = weir_time_now(engine) + every;
+    weir_status status =
+        weir_timer_add(engine, (weir_processor){ 0 }, NULL,
+                       WEIR_TIMER(.at = first, .every = every, .hook = ignore), NULL);
+    for (int i = 0; i < TIMERS && status == WEIR_OK; i++) {
+        clocks[i].due = weir_time_now(engine) + ms * WEIR_MS * (i + 1) / TIMERS;
+        status = weir_timer_add(
+            engine, (weir_processor){ 0 }, NULL,
+            WEIR_TIMER(.at = clocks[i].due, .hook = ring, .context = &clocks[i]), NULL);
+    }
+    say("begun");
+    while (status == WEIR_OK && atomic_load(&fired) < TIMERS) {
+        work(1000000);
+    }
+    (void)weir_timer_counters_get(engine, &counters);
+    /* Times of the repeating one: none is lost, none is too many. */
+    const int64_t times = (weir_time_now(engine) - first) / every + 1;
+    const int64_t came = (int64_t)(counters.posted - TIMERS + counters.missed);
+    printf("early=%" PRIu64 " missed=%" PRIu64 " drift=%" PRId64 "\n", atomic_load(&early),
+           counters.missed, times - came);
+    const weir_status stopped = weir_engine_stop(engine, 10 * WEIR_S, &report);
+    const int held = finish(status == WEIR_OK ? stopped : status, &report, began);
+    return atomic_load(&early) == 0 && times - came >= 0 ? held : 1;
+}
+
 int main(int count, char **arguments)
 {
     const char *what = count > 1 ? arguments[1] : "";
@@ -248,6 +309,10 @@ int main(int count, char **arguments)
     if (strcmp(what, "sleep") == 0 && first > 0) {
         return run_sleep(first);
     }
-    fprintf(stderr, "usage: pause_program traffic | drain MS HAVE | block MS | sleep MS\n");
+    if (strcmp(what, "timers") == 0 && first > 0) {
+        return run_timers(first);
+    }
+    fprintf(stderr,
+            "usage: pause_program traffic | drain MS HAVE | block MS | sleep MS | timers MS\n");
     return 2;
 }

@@ -4,6 +4,7 @@ a timeout, amid a post that waits. Afterwards the sums hold, and a time that is 
 goes on while a process stands still."""
 import os
 import random
+import re
 import signal
 import time
 
@@ -68,15 +69,19 @@ def main():
     with tap.plan() as check:
         pieces = begin("traffic")
         paused = [begin_and_stop("traffic"), begin_and_stop("drain", "2000", "1500"),
-                  begin_and_stop("block", "1500"), begin_and_stop("drain", "1500", "60000")]
+                  begin_and_stop("block", "1500"), begin_and_stop("drain", "1500", "60000"),
+                  begin_and_stop("timers", "1000")]
         since = time.monotonic()
         run_in_pieces(pieces, seed)
         time.sleep(max(0.0, since + PAUSE_S - time.monotonic()))
         for process in paused:
             process.send_signal(signal.SIGCONT)
         stood_ms = int(PAUSE_S * 1000)
-        traffic, drain, block, patient = (
+        traffic, drain, block, patient, timers = (
             faults.finish(process, "enough\n") for process in paused)
+        check("timers that were due meanwhile come afterwards, none early, and what a rate missed is "
+              "counted", timers.status == 0 and "early=0" in timers.out and
+              int(re.search(r"missed=(\d+)", timers.out)[1]) > 100, timers)
         check_traffic(check, traffic,
                       "traffic goes on after a pause of seconds; no event is lost or overtaken")
         check_traffic(check, faults.finish(pieces, "enough\n"),
