@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by ./quickstart and ./check: installs Debian packages that are missing, and only those.
+# Sourced by ./quickstart, ./check and tools/nightly: installs Debian packages that are missing, and only those.
 
 # install_missing PACKAGE...  Answers 1 if something is missing and cannot be installed.
 install_missing() {
