@@ -141,8 +141,8 @@ WEIR_API weir_status weir_dispatcher_tune(weir_engine *engine,
                                           const weir_dispatcher_options *options,
                                           weir_error *error);
 
-/* Control. Calls `visit` with each valid name. The string is valid during the call. Ends early when
- * visit returns false. */
+/* Control. Calls `visit` with each valid name, in the order of the threads as long as none was
+ * removed. The string is valid during the call. Ends early when visit returns false. */
 WEIR_API void weir_dispatcher_visit(weir_engine *engine,
                                     bool (*visit)(void *context, const char *name), void *context);
 

@@ -170,6 +170,68 @@ static void one_that_waits_behind_a_long_handler_gets_away_by_a_move(void **stat
     engine_finish(s.engine, 2);
 }
 
+enum { QUEUED = 6 };
+
+typedef struct waiting {
+    uint32_t number;
+    _Atomic uint32_t *taken; /* how many had their turn */
+    _Atomic uint32_t place;  /* its own among them, from 1 on */
+} waiting;
+
+static weir_status note_place(void *state, weir_turn *turn, const weir_event *event)
+{
+    waiting *w = state;
+    (void)turn;
+    (void)event;
+    atomic_store(&w->place, atomic_fetch_add(w->taken, 1) + 1);
+    return WEIR_OK;
+}
+
+/* The first, one in the middle and the last of a queue go; those that come later stand behind. */
+static void those_that_stay_in_a_queue_keep_their_places(void **state)
+{
+    (void)state;
+    static waiting all[QUEUED + 1];
+    static _Atomic uint32_t here, there;
+    weir_processor handles[QUEUED + 1];
+    blocker b;
+    blocker_init(&b);
+    atomic_store(&here, 0);
+    atomic_store(&there, 0);
+    stage_open(1, 0);
+    const weir_processor held = engine_add(
+        s.engine, WEIR_PROCESSOR(.handler = block_until_let_go, .argument = &b, .dispatcher = "a"));
+    for (uint32_t i = 0; i <= QUEUED; i++) {
+        const bool goes = i == 0 || i == 2 || i == QUEUED - 1;
+        all[i] = (waiting){ .number = i, .taken = goes ? &there : &here };
+        handles[i] = engine_add(s.engine, WEIR_PROCESSOR(.handler = note_place, .argument = &all[i],
+                                                         .dispatcher = "a"));
+    }
+    stage_start();
+    post(held);
+    assert_true(sem_wait_seconds(&b.entered, WAIT_SECONDS));
+    for (uint32_t i = 0; i < QUEUED; i++) {
+        post(handles[i]);
+    }
+    move(handles[2], "b");
+    move(handles[QUEUED - 1], "b");
+    move(handles[0], "b");
+    const int64_t end_ns = now_ns() + (int64_t)WAIT_SECONDS * 1000000000;
+    while (atomic_load(&there) < 3 && now_ns() < end_ns) {
+        (void)sched_yield();
+    }
+    assert_int_equal(3, atomic_load(&there));
+    assert_int_equal(0, atomic_load(&here));
+    post(handles[QUEUED]);
+    assert_int_equal(4, dispatcher_counters(s.engine, "a").ready);
+    gate_open(&b.leave);
+    engine_finish(s.engine, QUEUED + 2);
+    assert_int_equal(1, atomic_load(&all[1].place));
+    assert_int_equal(2, atomic_load(&all[3].place));
+    assert_int_equal(3, atomic_load(&all[4].place));
+    assert_int_equal(4, atomic_load(&all[QUEUED].place));
+}
+
 typedef struct keeper {
     blocker b;
     weir_processor others[3];
@@ -424,6 +486,7 @@ int main(void)
         cmocka_unit_test(a_handler_may_move_its_own_processor),
         cmocka_unit_test(the_turn_under_way_ends_where_it_is_and_the_next_begins_elsewhere),
         cmocka_unit_test(one_that_waits_behind_a_long_handler_gets_away_by_a_move),
+        cmocka_unit_test(those_that_stay_in_a_queue_keep_their_places),
         cmocka_unit_test(one_that_a_busy_thread_keeps_gets_away_too_and_the_others_stay),
         cmocka_unit_test(init_and_destroy_run_where_it_was_moved_to),
         cmocka_unit_test(a_start_does_not_wait_for_an_init_that_only_the_application_can_run),
