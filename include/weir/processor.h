@@ -95,10 +95,11 @@ WEIR_API size_t weir_processor_name(weir_engine *engine, weir_processor processo
 
 /*
  * Control. Puts it onto another dispatcher; nothing is lost, and its events keep their order. Every
- * turn that begins after this has returned is run by a thread of the new one; the turn under way at
- * the call, which may be the caller's own, ends where it is. Name, mailbox and batch stay, and so
- * do its children where they are. ALREADY: it is there. UNKNOWN: gone. E_INVALID: it is dedicated,
- * no thread serves that dispatcher (the error lists the valid ones), or the engine is stopped.
+ * turn that begins after this has returned is run by a thread of the new one; a turn under way at
+ * the call, which may be the caller's own, ends where it is, with what comes in time for it. Name,
+ * mailbox and batch stay, and so do its children where they are. ALREADY: it is there. UNKNOWN:
+ * gone. E_INVALID: it is dedicated, no thread serves that dispatcher (the error lists the valid
+ * ones), or the engine is stopped.
  */
 WEIR_API weir_status weir_processor_move(weir_engine *engine, weir_processor processor,
                                          const char *dispatcher, weir_error *error);

@@ -30,13 +30,17 @@
 
 #include "base/error.h"
 #include "engine/duty.h"
-#include "engine/hold.h"
 #include "engine/life.h"
 #include "engine/options.h"
 #include "engine/signal.h"
 #include "sync/word.h"
 
-#define FETCH_MAX WEIR_MS /* a move does not wait for longer; what it leaves is passed on later */
+/* A move does not wait for longer; what it leaves is passed on later. */
+#ifdef WEIR_SIMULATED
+#define FETCH_MAX 200 /* some steps: the simulator is to see what comes after, too */
+#else
+#define FETCH_MAX WEIR_MS
+#endif
 
 bool weir__engine_settle(weir_engine *engine, weir_ns deadline)
 {
@@ -256,13 +260,11 @@ static void leave_for(weir__thread *thread)
     weir__context_flush(&thread->context);
 }
 
-/* registry.lock held. */
+/* registry.lock held. What is held back there until the start is over, the starter lets go. */
 static void pass_on_all(weir__thread *thread)
 {
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__dispatcher *dispatcher = thread->servings[i]->dispatcher;
-        (void)weir__dispatcher_pass_moved(dispatcher, WEIR_FOREVER);
-        weir__hold_release(dispatcher);
+        (void)weir__dispatcher_pass_moved(thread->servings[i]->dispatcher, WEIR_FOREVER);
     }
 }
 

@@ -60,23 +60,6 @@ static void finish(void)
     stage_close();
 }
 
-/* A turn is one event: the one under way may not have noticed that it is over. */
-SCENARIO(move_between_turns, "it runs where it was moved to")
-{
-    stage_open(WEIR_ENGINE(.processors_max = 16, .batch_max = 1));
-    stage_threads(1);
-    join_in("b");
-    a = stage_actor(NULL, look_where);
-    stage_start();
-    for (int i = 0; i < 4 && !stage_is_short(); i++) {
-        weir__store(&expected, 1 + i % 2, seq_cst);
-        stage_post(a);
-        stage_settle();
-        move(a, names[1 - i % 2]);
-    }
-    finish();
-}
-
 SCENARIO(move_against_posts, "to and fro while another thread posts")
 {
     stage_open(WEIR_ENGINE(.processors_max = 16, .batch_max = 2));

@@ -147,13 +147,18 @@ SCENARIO(removal_against_signals, "the same, and signal handlers post")
     finish();
 }
 
-static weir_status pass_on(actor *self, weir_turn *turn, const weir_event *event)
+static weir_status move_on_first(actor *self, weir_turn *turn, const weir_event *event)
 {
+    (void)turn;
     (void)event;
-    return actor_post(self, turn, self->own);
+    if (stage_cues() == 0) {
+        move(self, "second");
+        stage_cue();
+    }
+    return WEIR_OK;
 }
 
-/* The thread between two dispatchers passes on what was moved, while that one goes, too. */
+/* The first thread is about to pass it on to the second dispatcher, while that one goes. */
 SCENARIO(removal_of_a_stop_on_the_way, "moved twice, and both threads that it left go",
          .steps_max = 30000)
 {
@@ -161,17 +166,17 @@ SCENARIO(removal_of_a_stop_on_the_way, "moved twice, and both threads that it le
     stage_threads(1);
     const weir_thread first = join_in("first");
     const weir_thread second = join_in("second");
-    actor *a = stage_actor(WEIR_PROCESSOR(.dispatcher = "first"), NULL);
-    actor *b = stage_actor(NULL, pass_on);
-    b->own = a;
+    actor *a = stage_actor(WEIR_PROCESSOR(.dispatcher = "first"), move_on_first);
     stage_start();
-    stage_post(b);
-    const int other = weir_sim_thread_start(post_three, a);
-    move(a, "second");
+    post_three(a);
+    weir__atomic_u32 never;
+    weir__init(&never, 0);
+    while (stage_cues() == 0) {
+        weir__word_wait(&never, 0, WEIR_US);
+    }
     move(a, "");
     take_away(second);
     take_away(first);
-    weir_sim_thread_join(other);
     finish();
 }
 
@@ -358,7 +363,6 @@ static weir_status help(actor *self, weir_turn *turn, const weir_event *event)
 static weir_status spread_and_wait(actor *self, weir_turn *turn, const weir_event *event)
 {
     const weir_status status = spread(self, turn, event);
-    stage_cue();
     while (weir__load(&helped, seq_cst) == 0) {
         weir__word_wait(&helped, 0, WEIR_FOREVER);
     }
@@ -384,13 +388,10 @@ SCENARIO(removal_against_the_monitor, "what a thread keeps is given away while a
     weir__store(&helped, 0, seq_cst);
     stage_start();
     stage_post(hub);
-    weir__atomic_u32 never;
-    weir__init(&never, 0);
-    while (stage_cues() == 0) {
-        weir__word_wait(&never, 0, 400 * WEIR_US);
+    while (weir__load(&helped, seq_cst) == 0) {
+        weir__word_wait(&helped, 0, WEIR_FOREVER);
     }
-    weir__word_wait(&never, 0, 300 * WEIR_US); /* the monitor ticks about now */
-    move(hub, "");
+    move(hub, ""); /* the monitor has put the first of them down */
     for (int i = 0; i < LEAVES; i++) {
         move(leaves[i], "");
     }
