@@ -38,9 +38,6 @@ static bool turn_until(weir__thread *thread, uint64_t last)
     weir_engine *engine = thread->engine;
     /* Rounds are bounded too: services could have work for ever. */
     for (uint32_t rounds = 0; handled_by(thread) < last && rounds < ROUNDS_MAX; rounds++) {
-        if (weir__load(&thread->leave, seq_cst) != 0) {
-            return false; /* somebody waits to remove it */
-        }
         const weir__phase phase = weir__engine_phase(engine);
         if (phase >= WEIR__ABANDONED) {
             weir__doorbell_clear(thread->doorbell); /* nothing will ever come: let polls sleep */
@@ -58,6 +55,9 @@ static bool turn_until(weir__thread *thread, uint64_t last)
         }
         weir__duty_unpark(thread);
         thread->searching = false;
+        if (weir__load(&thread->leave, relaxed) != 0) {
+            return false; /* somebody waits to remove it */
+        }
     }
     return false;
 }
@@ -79,7 +79,7 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     if (!weir__engine_usable(engine)) {
         return WEIR_E_INVALID;
     }
-    weir__thread *thread = weir__thread_of(engine, handle);
+    weir__thread *thread = weir__thread_known(engine, handle);
     uint32_t nobody = 0;
     if (thread == NULL || !thread->external ||
         !weir__cas(&thread->turning, &nobody, 1, acquire, relaxed)) {
