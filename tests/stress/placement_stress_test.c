@@ -153,14 +153,35 @@ typedef struct mover {
     uint64_t moves;
 } mover;
 
+static uint64_t handled_by(weir_processor processor)
+{
+    weir_counters c = WEIR_COUNTERS_INIT;
+    return weir_processor_counters(s.engine, processor, &c) == WEIR_OK ? c.handled : 0;
+}
+
+/* Until it has handled some where it is: moves without traffic between them would show little. */
+static void let_it_work(weir_processor processor)
+{
+    const int64_t end = now_ns() + (int64_t)WAIT_SECONDS * 1000000000;
+    const uint64_t enough = handled_by(processor) + 5;
+    while (handled_by(processor) < enough && now_ns() < end) {
+        (void)sched_yield();
+    }
+    atomic_fetch_add(&s.odd, handled_by(processor) < enough);
+}
+
 static void *move_about(void *argument)
 {
     mover *m = argument;
     while (m->moves < MOVES / 2) {
         const uint64_t choice = test_random(&m->random);
-        const weir_status status = weir_processor_move(s.engine, s.handles[choice % PLAYERS],
-                                                       fixed[(choice >> 16) % FIXED], NULL);
+        const weir_processor who = s.handles[choice % PLAYERS];
+        const weir_status status =
+            weir_processor_move(s.engine, who, fixed[(choice >> 16) % FIXED], NULL);
         m->moves += status == WEIR_OK;
+        if (status == WEIR_OK && (choice >> 32) % 2 == 0) {
+            let_it_work(who);
+        }
         atomic_fetch_add(&s.odd, status != WEIR_OK && status != WEIR_ALREADY);
     }
     return NULL;
