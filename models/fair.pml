@@ -71,7 +71,7 @@ inline give_number_back()
 inline look_at(t)
 {
     /*@ engine/fair.c first_in_line
-     *  "serving != NULL ? weir__load(&serving->wait_number, seq_cst) : 0"
+     *  "weir__load(&s->wait_number, seq_cst)"
      *  "if (drawn != 0 && drawn < *number)" */
     atomic {
         if
@@ -90,7 +90,8 @@ inline look_at(t)
 /* `first`: the thread, from 1 on; 0: nobody. Numbers are read one by one. */
 inline first_in_line()
 {
-    /*@ engine/fair.c first_in_line "for (uint32_t i = 0; i < count; i++)" */
+    /*@ engine/fair.c first_in_line
+     *  "for (weir__serving *s = weir__servings_first(dispatcher); s != NULL; s = s->next)" */
     first = 0;
     look_at(0);
 #if THREADS > 1
@@ -234,7 +235,7 @@ round:
 
     /*@ engine/duty.c idle "if (!thread->looked)" */
     /*@ engine/duty.c weir__duty_search_begin
-     *  "weir__add(&thread->servings[i].dispatcher->searching, 1" */
+     *  "weir__add(&thread->servings[i]->dispatcher->searching, 1" */
     if
     :: atomic { !looked && !searches -> looked = 1; searches = 1; searching++; goto round }
     :: atomic { !looked && searches -> looked = 1; goto round }
@@ -288,7 +289,7 @@ end_stuck:
     /*@ engine/duty.c hand_over "weir__duty_search_end(thread, false)" "weir__fair_step_out(thread)"
      *  "weir__duty_hand_over(thread)" */
     /*@ engine/duty.c weir__duty_hand_over
-     *  "if (weir__dispatcher_has_work(thread->servings[i].dispatcher))" */
+     *  "if (weir__dispatcher_has_work(thread->servings[i]->dispatcher))" */
 back_off:
     end_searching();
     atomic { give_number_back() }

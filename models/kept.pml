@@ -207,7 +207,7 @@ inline next_kept()
      *  "if (length == 0 || weir__unlikely(!weir__bias_enter(&list->bias)))"
      *  "list->head = first->ready_next"
      *  "weir__store(&list->length, weir__load(&list->length, relaxed) - 1, relaxed)" */
-    /*@ engine/duty.c run_kept "weir__kept_next(&thread->servings[place].kept)" */
+    /*@ engine/duty.c run_kept "weir__kept_next(&thread->servings[place]->kept)" */
     if
     :: OWN_LENGTH == 0
     :: OWN_LENGTH != 0 ->
@@ -310,7 +310,7 @@ inline keep(which)
      *  "weir__kept_append(&serving->kept, processor, processor, 1)"
      *  "weir__monitor_note(dispatcher->engine)" "weir__dispatcher_wake(dispatcher)" */
     /*@ engine/ready.h weir__ready "weir__likely(weir__keep(keeping, processor))"
-     *  "weir__dispatcher_push(processor->dispatcher, processor)" */
+     *  "weir__dispatcher_push(dispatcher, processor)" */
     append(which + 1);
     if
     :: kept ->
@@ -335,7 +335,7 @@ inline steal(t)
      *  "push_all(dispatcher, rest, chain.count - 1)"
      *  "weir__monitor_note(dispatcher->engine)" */
     /*@ engine/share.c push_all "weir__dispatcher_push_quiet(dispatcher, first)" */
-    /*@ engine/duty.c run_stolen "weir__share_steal(&thread->servings[place])" */
+    /*@ engine/duty.c run_stolen "weir__share_steal(thread->servings[place])" */
     if
     :: t != me && p == 0 && length[t] > 1 ->
         raid_list(t, (LENGTH_OF(list[t]) + 1) / 2);
@@ -422,8 +422,8 @@ end_asleep:
     atomic { queue != 0 || call[me] -> asleep[me] = 0; call[me] = 0 }
     goto round;
 
-    /*@ engine/turn.c weir__turns_run "weir__cell_add(&thread->turns, 1)"
-     *  "end = run_turn(thread, serving, processor)" */
+    /*@ engine/turn.c weir__turns_run "end = run_turn(thread, serving, processor)" */
+    /*@ engine/turn.c run_turn "weir__cell_add(&thread->turns, 1)" */
 got:
     atomic { DRAINED ->
         turns[me] = !turns[me];

@@ -328,7 +328,7 @@ active proctype rouser()
     /*@ queue/mailbox.h weir__mailbox_rouse
      *  "weir__or(&mailbox->word, WEIR__MAILBOX_READY, acq_rel)" */
     /*@ queue/mailbox.h weir__mailbox_close "WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY, seq_cst" */
-    /*@ engine/stop.c weir__stop_family "weir__dispatcher_push(p->dispatcher, p)" */
+    /*@ engine/stop.c weir__stop_family "weir__dispatcher_push(weir__processor_dispatcher(p), p)" */
     byte n;
     bit edge;
 #ifdef ROUSE

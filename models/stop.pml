@@ -279,7 +279,7 @@ round:
     fi;
 
     /*@ engine/duty.c weir__duty_park "weir__store(&thread->wake, 0, seq_cst)"
-     *  "weir__or(thread->options.external ? &dispatcher->parked_external[word]"
+     *  "weir__or(thread->external ? &dispatcher->parked_external[word]"
      *  "return !must_leave(thread) && !any_work(thread)" */
 #ifndef BUG_WORD_CLEARED_LATE
     atomic { DRAINED -> wake[me] = 0 }
@@ -385,7 +385,7 @@ inline wait_until_quiet()
 inline end_processors()
 {
     /*@ engine/shutdown.c end_processors "weir__stop_family(engine, processor)" */
-    /*@ engine/stop.c weir__stop_family "weir__dispatcher_push(p->dispatcher, p)" */
+    /*@ engine/stop.c weir__stop_family "weir__dispatcher_push(weir__processor_dispatcher(p), p)" */
     ending = 1;
 
     /*@ engine/shutdown.c drain "return wait_for(engine, all_ended, deadline)" */

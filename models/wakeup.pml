@@ -213,7 +213,7 @@ inline post(p)
 #endif
 
     /*@ engine/straight.h weir__offer_to "weir__ready(by->context, processor)" */
-    /*@ engine/ready.h weir__ready "weir__dispatcher_push(processor->dispatcher, processor)" */
+    /*@ engine/ready.h weir__ready "weir__dispatcher_push(dispatcher, processor)" */
     /*@ engine/dispatcher.c weir__dispatcher_push "wake(dispatcher, preferred)" */
     if
 #ifdef BUG_WAKE_BEFORE_PUSH
@@ -245,7 +245,7 @@ proctype poster(byte me)
 inline begin_searching(d)
 {
     /*@ engine/duty.c weir__duty_search_begin
-     *  "weir__add(&thread->servings[i].dispatcher->searching, 1" */
+     *  "weir__add(&thread->servings[i]->dispatcher->searching, 1" */
     if
     :: atomic { SERVES(me, d) && DRAINED -> searching[d]++ }
     :: !SERVES(me, d)
@@ -380,7 +380,7 @@ inline take(d)
 inline set_bit(d)
 {
     /*@ engine/duty.c weir__duty_park
-     *  "weir__or(thread->options.external ? &dispatcher->parked_external[word]" */
+     *  "weir__or(thread->external ? &dispatcher->parked_external[word]" */
     if
 #ifdef BUG_PARKED_RELAXED
     :: atomic { SERVES(me, d) && DRAINED -> kind[me] = OF_BIT; where[me] = d }

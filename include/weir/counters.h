@@ -75,7 +75,7 @@ typedef struct weir_thread_counters {
 } weir_thread_counters;
 #define WEIR_THREAD_COUNTERS_INIT WEIR_SIZED(weir_thread_counters)
 
-/* Any. UNKNOWN: no such thread. */
+/* Any, also after the engine's stop. UNKNOWN: no such thread, or it was removed. */
 WEIR_API weir_status weir_thread_counters_get(weir_engine *engine, weir_thread thread,
                                               weir_thread_counters *out);
 

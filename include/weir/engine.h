@@ -2,7 +2,7 @@
  * weir/engine.h - the engine: owns everything else; several may live in one process.
  *
  *     create -> add threads, processors -> start -> post ... -> stop -> destroy
- *               (processors also while it runs)               (drains)
+ *               (also while it runs)                          (drains)
  *
  * Calls on one engine may overlap freely, except that destroy overlaps nothing.
  *

@@ -103,6 +103,22 @@ WEIR_API size_t weir_processor_name(weir_engine *engine, weir_processor processo
                                     size_t size);
 
 /*
+ * Control. Puts it onto another dispatcher; nothing is lost, and its events keep their order. Every
+ * turn that begins after this has returned is run by a thread of the new one; a turn under way at
+ * the call, which may be the caller's own, ends where it is, with what comes in time for it. Name,
+ * mailbox and batch stay, and so do its children where they are. ALREADY: it is there. UNKNOWN:
+ * gone. E_INVALID: it is dedicated, no thread serves that dispatcher (the error lists the valid
+ * ones), or the engine is stopped.
+ */
+WEIR_API weir_status weir_processor_move(weir_engine *engine, weir_processor processor,
+                                         const char *dispatcher, weir_error *error);
+
+/* Control. Writes the name of the dispatcher that it is on, cut at `size`; 256 bytes hold every
+ * one. UNKNOWN: gone. E_INVALID: it is dedicated, and its dispatcher has no name. */
+WEIR_API weir_status weir_processor_dispatcher(weir_engine *engine, weir_processor processor,
+                                               char *out, size_t size);
+
+/*
  * Blocking; timeout 0 = 30 s. Children first, each drained; then it refuses new events, drains,
  * unregisters. The report covers it and its children. TIMEOUT: the report says how many are left;
  * they are never handled, and it unregisters as soon as a handler that is under way has returned.

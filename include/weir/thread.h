@@ -1,7 +1,7 @@
 /*
  * weir/thread.h - threads, the dispatchers they serve, and loops that are not weir's.
  *
- * A dispatcher is a name: it exists once a thread serves it. The default one is "". A thread
+ * A dispatcher is a name: it exists while a thread serves it. The default one is "". A thread
  * serves its dispatchers round-robin; several threads may serve one. An assignment is never
  * crossed.
  *
@@ -71,6 +71,18 @@ typedef struct weir_thread_options {
 WEIR_API weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *options,
                                      weir_error *error);
 
+/*
+ * Blocking, also while the engine runs. The thread finishes the turn it is in (this waits for it,
+ * however long that takes) and hands on what it held; the other threads of its dispatchers go on. A
+ * dispatcher is gone with its last thread: its name is unknown until a thread serves it again, and
+ * then it begins afresh. OK: it is gone, and its handle UNKNOWN for ever after. ALREADY: another
+ * call is removing it. UNKNOWN: no such thread. E_INVALID: a dispatcher that has processors would
+ * be left without a thread (the error names it, and how many they are: move them first); it belongs
+ * to a dedicated processor; the engine is stopping. Of an external one, a run_once under way
+ * returns first; its descriptor is not to be polled any more.
+ */
+WEIR_API weir_status weir_thread_remove(weir_engine *engine, weir_thread thread, weir_error *error);
+
 /* Any. Zero: no such name. */
 WEIR_API weir_thread weir_thread_find(weir_engine *engine, const char *name);
 
@@ -129,8 +141,8 @@ WEIR_API weir_status weir_dispatcher_tune(weir_engine *engine,
                                           const weir_dispatcher_options *options,
                                           weir_error *error);
 
-/* Control. Calls `visit` with each valid name, in the order of the threads. The string lives as
- * long as the engine. Ends early when visit returns false. */
+/* Control. Calls `visit` with each valid name, in the order of the threads as long as none was
+ * removed. The string is valid during the call. Ends early when visit returns false. */
 WEIR_API void weir_dispatcher_visit(weir_engine *engine,
                                     bool (*visit)(void *context, const char *name), void *context);
 

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/options.h"
+#include "engine/placement.h"
 
 /* Adds one thread a row; `row` fills in the names of row i. All or none, before start; while the
  * engine runs, what was added before a failure stays. */
@@ -110,10 +111,8 @@ static weir_status add_all(weir_engine *engine, const rows *r, weir_error *error
     }
     if (status != WEIR_OK) {
         for (uint32_t k = 0; k + 1 < i; k++) {
-            weir__thread *thread = weir__thread_of(engine, added[k]);
-            if (thread != NULL) { /* else a stop was faster */
-                weir__thread_retire(thread);
-            }
+            /* It stays if a stop was faster, or somebody was put where it alone serves. */
+            (void)weir__thread_dismiss(engine, added[k], NULL);
         }
     }
     weir__release(&engine->allocator, added, r->count * sizeof(*added));

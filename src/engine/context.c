@@ -15,6 +15,7 @@
 #include "engine/signal.h"
 #include "sync/crash.h"
 #include "sync/thread.h"
+#include "sync/word.h"
 
 typedef weir__attachment attachment;
 
@@ -59,7 +60,7 @@ static bool is_alive(const weir_engine *engine, uint64_t serial)
     return false;
 }
 
-static void flush_caches(weir__context *context)
+void weir__context_flush(weir__context *context)
 {
     weir_engine *engine = context->engine;
     weir__stock_flush(&context->stock);
@@ -76,7 +77,7 @@ static void thread_ends(void *pointer)
     for (attachment *a = state->first; a != NULL;) {
         attachment *next = a->next;
         if (!a->own && is_alive(a->engine, a->serial)) {
-            flush_caches(a->context);
+            weir__context_flush(a->context);
             /* [X1] pairs with [X2]: the next user sees the caches and cells as we left them. */
             weir__store(&a->context->in_use, 0, release);
         }
@@ -154,6 +155,31 @@ void weir__contexts_enlist(weir_engine *engine, weir__context *context)
         weir__store(&context->next, first, relaxed);
         /* [X3] pairs with [X4]: the context is zeroed and complete. */
     } while (!weir__cas(&engine->contexts, &first, context, acq_rel, relaxed));
+}
+
+#define YIELDS_BEFORE_SLEEP 64u
+
+bool weir__contexts_wait(weir_engine *engine, weir_ns deadline)
+{
+    weir__atomic_u32 never;
+    weir__init(&never, 0);
+    weir__barrier_heavy();
+    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
+        /* [R2] pairs with [R1]. */
+        const uint64_t seen = weir__load(&c->inside, acquire);
+        for (uint32_t looks = 1; (seen & 1) != 0 && weir__load(&c->inside, acquire) == seen;
+             looks++) {
+            if (deadline != WEIR_FOREVER && weir__clock_now() >= deadline) {
+                return false;
+            }
+            if (looks % YIELDS_BEFORE_SLEEP != 0) {
+                weir__yield();
+            } else { /* it may be waiting for this core, below our priority */
+                weir__word_wait(&never, 0, 50 * WEIR_US);
+            }
+        }
+    }
+    return true;
 }
 
 weir__context *weir__context_borrow(weir_engine *engine)

@@ -119,6 +119,13 @@ struct weir__trail *weir__context_trail_swap(struct weir__trail *trail);
  * and takes it off. False: no memory for a thread that had nothing to do with weir before. */
 bool weir__context_attach(weir__context *context, weir__attachment *seat);
 void weir__context_detach(weir__context *context);
+/* Its thread goes for good: what its caches hold is for others. By that thread, or after it. */
+void weir__context_flush(weir__context *context);
+
+/* Waits until every thread that is inside its mark at the call has left it; the caller is not. Who
+ * enters after it sees all that the caller wrote before. False: one still was at `deadline`
+ * (WEIR_FOREVER: none). */
+bool weir__contexts_wait(weir_engine *engine, weir_ns deadline);
 
 /* Process-wide list of living engines, so that a thread that ends after its engine touches nothing.
  * open: 0 or an errno. */

@@ -108,34 +108,29 @@ weir_status weir_dispatcher_counters_get(weir_engine *engine, const char *dispat
     if (!weir__engine_usable(engine) || dispatcher == NULL) {
         return WEIR_E_INVALID;
     }
-    weir__mutex_lock(&engine->registry.lock);
+    weir__mutex_lock(&engine->registry.lock); /* it keeps its name */
     weir__dispatcher *d = weir__dispatcher_find(engine, dispatcher);
-    weir__mutex_unlock(&engine->registry.lock);
     if (d == NULL) {
+        weir__mutex_unlock(&engine->registry.lock);
         return WEIR_UNKNOWN;
     }
     c.processors = weir__load(&d->processors, relaxed);
     c.threads = weir__load(&d->threads, relaxed);
     c.ready = weir__dispatcher_ready(d);
     c.signals = weir__load(&d->signals, relaxed);
-    const uint32_t count = weir__threads_count(engine);
-    for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__thread_at(engine, i);
-        for (uint32_t k = 0; k < thread->serving_count; k++) {
-            const weir__serving *s = &thread->servings[k];
-            if (s->dispatcher == d) {
-                c.handled += weir__cell_read(&s->handled);
-                c.turns += weir__cell_read(&s->turns);
-                c.try_locks += weir__cell_read(&s->try_locks);
-                c.try_locks_failed += weir__cell_read(&s->try_locks_failed);
-                c.backoffs += weir__cell_read(&s->backoffs);
-                c.backoff_ns += weir__cell_read(&s->backoff_ns);
-                c.rounds += weir__cell_read(&s->rounds);
-                c.wakeups += weir__cell_read(&s->wakeups);
-                c.wakeups_found += weir__cell_read(&s->wakeups_found);
-            }
-        }
+    /* Of those that have left, too. */
+    for (const weir__serving *s = weir__servings_first(d); s != NULL; s = s->next) {
+        c.handled += weir__cell_read(&s->handled);
+        c.turns += weir__cell_read(&s->turns);
+        c.try_locks += weir__cell_read(&s->try_locks);
+        c.try_locks_failed += weir__cell_read(&s->try_locks_failed);
+        c.backoffs += weir__cell_read(&s->backoffs);
+        c.backoff_ns += weir__cell_read(&s->backoff_ns);
+        c.rounds += weir__cell_read(&s->rounds);
+        c.wakeups += weir__cell_read(&s->wakeups);
+        c.wakeups_found += weir__cell_read(&s->wakeups_found);
     }
+    weir__mutex_unlock(&engine->registry.lock);
     return weir__struct_fill(out, &c, sizeof(c));
 }
 
@@ -146,16 +141,15 @@ weir_status weir_thread_counters_get(weir_engine *engine, weir_thread thread,
     if (!weir__engine_usable(engine)) {
         return WEIR_E_INVALID;
     }
-    /* Also of one that has left: its numbers stay. */
-    const uint32_t place = (uint32_t)thread.id;
-    weir__thread *t = place != 0 && place <= weir__threads_count(engine)
-                          ? weir__thread_at(engine, place - 1)
-                          : NULL;
-    if (t == NULL || t->id != thread.id) {
+    weir__thread *t = weir__thread_known(engine, thread);
+    if (t == NULL) {
         return WEIR_UNKNOWN;
     }
-    for (uint32_t k = 0; k < t->serving_count; k++) {
-        c.handled += weir__cell_read(&t->servings[k].handled);
+    /* Also of dispatchers that others on this seat have served: those add nothing. */
+    for (const weir__serving *s = weir__servings_of(t); s != NULL; s = s->sibling) {
+        const uint64_t before = weir__cell_read(&s->handled_before);
+        const uint64_t handled = weir__cell_read(&s->handled);
+        c.handled += handled > before ? handled - before : 0;
     }
     c.turns = weir__cell_read(&t->turns);
     c.rounds = weir__cell_read(&t->rounds);
@@ -164,7 +158,7 @@ weir_status weir_thread_counters_get(weir_engine *engine, weir_thread thread,
     c.backoffs = weir__cell_read(&t->backoffs);
     c.first_work = (weir_ns)weir__cell_read(&t->first_work);
     c.last_work = (weir_ns)weir__cell_read(&t->last_work);
-    c.core = t->options.core_count > 0 && !t->options.external ? t->cores[0] : -1;
+    c.core = weir__load(&t->core, relaxed);
     c.system_id = (int32_t)weir__load(&t->system_id, relaxed);
     return weir__struct_fill(out, &c, sizeof(c));
 }

@@ -16,7 +16,9 @@
 #include "base/assert.h"
 #include "engine/engine.h"
 #include "engine/fair.h"
+#include "engine/options.h"
 #include "engine/processor.h"
+#include "sync/thread.h"
 
 #define COUNT_BITS 22
 #define COUNT_MAX ((UINT64_C(1) << COUNT_BITS) - 1)
@@ -82,7 +84,7 @@ static uint32_t move_intake(weir__dispatcher *dispatcher, uint32_t length)
 weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thread, uint32_t place,
                                  weir__processor **out)
 {
-    weir__serving *serving = &thread->servings[place];
+    weir__serving *serving = thread->servings[place];
     *out = NULL;
     if (!weir__dispatcher_has_work(dispatcher) && !dispatcher->fair) {
         return WEIR__TAKE_EMPTY;
@@ -120,6 +122,60 @@ weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thr
     thread->holding_lock = false;
     weir__trylock_release(&dispatcher->lock);
     return result;
+}
+
+/* Lock held. Those that were moved are taken out of the list, in their order. */
+static weir__processor *take_moved(weir__dispatcher *dispatcher)
+{
+    uint32_t length = weir__load(&dispatcher->length, relaxed);
+    length += move_intake(dispatcher, length);
+    weir__processor *moved = NULL;
+    weir__processor **end = &moved;
+    weir__processor **link = &dispatcher->head;
+    weir__processor *stays = NULL;
+    while (*link != NULL) {
+        weir__processor *processor = *link;
+        if (weir__processor_dispatcher(processor) == dispatcher) {
+            stays = processor;
+            link = &processor->ready_next;
+            continue;
+        }
+        *link = processor->ready_next;
+        processor->ready_next = NULL;
+        *end = processor;
+        end = &processor->ready_next;
+        length--;
+    }
+    dispatcher->tail = stays;
+    weir__store(&dispatcher->length, length, seq_cst);
+    return moved;
+}
+
+bool weir__dispatcher_pass_moved(weir__dispatcher *dispatcher, weir_ns deadline)
+{
+    if (!weir__dispatcher_has_work(dispatcher)) {
+        return true;
+    }
+    /* Ends: the lock covers steps on the queue and nothing else. */
+    while (!weir__trylock_take(&dispatcher->lock)) {
+        if (weir__clock_now() >= deadline) {
+            return false;
+        }
+        weir__yield();
+    }
+    weir__processor *moved = take_moved(dispatcher);
+    weir__trylock_release(&dispatcher->lock);
+    weir__processors_pass_on(moved);
+    return true;
+}
+
+void weir__processors_pass_on(weir__processor *first)
+{
+    while (first != NULL) {
+        weir__processor *next = first->ready_next;
+        weir__dispatcher_push(weir__processor_dispatcher(first), first);
+        first = next;
+    }
 }
 
 /* Takes that thread's bit, if it is set, and gets the thread up. */
@@ -201,12 +257,18 @@ weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name)
 {
     const uint32_t count = weir__dispatchers_count(engine);
     for (uint32_t i = 0; i < count; i++) {
-        if (weir__load(&engine->dispatchers[i]->threads, relaxed) != 0 &&
+        if (weir__dispatcher_is_served(engine->dispatchers[i]) &&
             strcmp(engine->dispatchers[i]->name, name) == 0) {
             return engine->dispatchers[i];
         }
     }
     return NULL;
+}
+
+/* Others may be put there, by name. */
+static bool is_valid(const weir__dispatcher *dispatcher)
+{
+    return !dispatcher->dedicated && weir__dispatcher_is_served(dispatcher);
 }
 
 void weir__dispatcher_names(weir_engine *engine, char *out, size_t size)
@@ -215,7 +277,7 @@ void weir__dispatcher_names(weir_engine *engine, char *out, size_t size)
     size_t used = 0;
     out[0] = '\0';
     for (uint32_t i = 0; i < count && used < size; i++) {
-        if (engine->dispatchers[i]->dedicated) {
+        if (!is_valid(engine->dispatchers[i])) {
             continue;
         }
         const int length = snprintf(out + used, size - used, "%s\"%s\"", used > 0 ? ", " : "",
@@ -230,10 +292,18 @@ void weir_dispatcher_visit(weir_engine *engine, bool (*visit)(void *context, con
     if (!weir__engine_usable(engine) || visit == NULL) {
         return;
     }
-    /* Without the lock: the visitor may call anything. Entries below the count never change. */
+    char name[WEIR__NAME_SIZE];
     const uint32_t count = weir__dispatchers_count(engine);
     for (uint32_t i = 0; i < count; i++) {
-        if (!engine->dispatchers[i]->dedicated && !visit(context, engine->dispatchers[i]->name)) {
+        const weir__dispatcher *dispatcher = engine->dispatchers[i];
+        weir__mutex_lock(&engine->registry.lock);
+        const bool valid = is_valid(dispatcher);
+        if (valid) {
+            (void)snprintf(name, sizeof(name), "%s", dispatcher->name);
+        }
+        weir__mutex_unlock(&engine->registry.lock);
+        /* Without the lock: the visitor may call anything. */
+        if (valid && !visit(context, name)) {
             return;
         }
     }

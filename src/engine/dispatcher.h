@@ -66,7 +66,10 @@ typedef struct weir__dispatcher {
     uint32_t batch_max;                            /* 0: the engine's */
     weir__atomic_u32 threads;                      /* that serve it ... */
     weir__atomic_u32 threads_external;             /* ... of them turned by the application */
-    weir__atomic_u64 processors;                   /* under registry.lock */
+    weir__atomic_u64 processors;                   /* under registry.lock, so the two below */
+    uint32_t leaving;                              /* of `threads`: those that are being removed */
+    uint32_t users;                                /* seats that have it in their list; 0, and no
+                                                      processors: the record may have a new name */
     WEIR__ATOMIC(struct weir__serving *) servings; /* of its threads: a list that only grows */
 } weir__dispatcher;
 
@@ -84,6 +87,29 @@ typedef enum weir__take {
     WEIR__TAKE_WAIT,   /* fair: somebody who waits longer is first */
     WEIR__TAKE_GOT
 } weir__take;
+
+/* A chain of them, linked by ready_next, goes where each belongs now. Whoever has them, and may
+ * push there. */
+void weir__processors_pass_on(struct weir__processor *first);
+/* Any thread that may push there, and where they belong now (engine/processor.h). What lies in the
+ * queue and was moved goes on to where it belongs. False: the lock could not be had by `deadline`.
+ * */
+bool weir__dispatcher_pass_moved(weir__dispatcher *dispatcher, weir_ns deadline);
+
+/* registry.lock held. True: processors may be put there. */
+static inline bool weir__dispatcher_is_served(const weir__dispatcher *dispatcher)
+{
+    weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
+    return weir__load(&d->threads, relaxed) > d->leaving;
+}
+
+/* The same. True: a thread of weir's own can run inits before the engine runs. */
+static inline bool weir__dispatcher_runs_inits(const weir__dispatcher *dispatcher)
+{
+    weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
+    return weir__load(&d->threads, relaxed) - weir__load(&d->threads_external, relaxed) >
+           d->leaving;
+}
 
 /* Processors in the queue, now. */
 uint32_t weir__dispatcher_ready(const weir__dispatcher *dispatcher);

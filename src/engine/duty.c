@@ -37,8 +37,8 @@ static bool must_leave(const weir__thread *thread)
 
 static bool is_queued_for(weir__thread *thread, uint32_t place)
 {
-    weir__serving *serving = &thread->servings[place];
-    if (serving->dispatcher->fair && !thread->options.external) {
+    weir__serving *serving = thread->servings[place];
+    if (serving->dispatcher->fair && !thread->external) {
         return weir__fair_has_work_for(serving->dispatcher, serving);
     }
     return weir__dispatcher_has_work(serving->dispatcher);
@@ -63,11 +63,11 @@ void weir__duty_search_begin(weir__thread *thread)
 {
     WEIR_ASSERT_SLOW(!thread->searching);
     thread->searching = true;
-    if (thread->options.external) {
+    if (thread->external) {
         return; /* posters must not rely on a thread that somebody else turns */
     }
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__add(&thread->servings[i].dispatcher->searching, 1, seq_cst);
+        weir__add(&thread->servings[i]->dispatcher->searching, 1, seq_cst);
     }
 }
 
@@ -77,11 +77,11 @@ void weir__duty_search_end(weir__thread *thread, bool look)
         return;
     }
     thread->searching = false;
-    if (thread->options.external) {
+    if (thread->external) {
         return;
     }
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
+        weir__dispatcher *dispatcher = thread->servings[i]->dispatcher;
         weir__sub(&dispatcher->searching, 1, seq_cst);
         /* A poster may have kept quiet because of us. */
         if (look && weir__dispatcher_has_work(dispatcher)) {
@@ -141,7 +141,7 @@ static void put_back(weir__thread *thread, weir__serving *serving, weir__process
 static uint32_t turns_in_a_row(const weir__thread *thread)
 {
     const bool has_nothing_else =
-        thread->serving_count == 1 && thread->services == NULL && !thread->options.external;
+        thread->serving_count == 1 && thread->services == NULL && !thread->external;
     return has_nothing_else && thread->kept_in_a_row < KEPT_IN_A_ROW_MAX
                ? KEPT_IN_A_ROW_MAX - thread->kept_in_a_row
                : 1;
@@ -149,7 +149,7 @@ static uint32_t turns_in_a_row(const weir__thread *thread)
 
 static void run_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
 {
-    weir__serving *serving = &thread->servings[place];
+    weir__serving *serving = thread->servings[place];
     weir__dispatcher *dispatcher = serving->dispatcher;
     pass_on(thread, dispatcher);
     reveal(thread, dispatcher);
@@ -202,7 +202,7 @@ static bool run_services(weir__thread *thread)
 static void begin_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
 {
     thread->next_place = (place + 1) % thread->serving_count;
-    note_work(thread, &thread->servings[place]);
+    note_work(thread, thread->servings[place]);
     run_turns(thread, place, processor);
 }
 
@@ -211,7 +211,7 @@ static bool run_kept(weir__thread *thread)
 {
     for (uint32_t n = 0; n < thread->serving_count; n++) {
         const uint32_t place = (thread->next_place + n) % thread->serving_count;
-        weir__processor *processor = weir__kept_next(&thread->servings[place].kept);
+        weir__processor *processor = weir__kept_next(&thread->servings[place]->kept);
         if (processor != NULL) {
             begin_turns(thread, place, processor);
             return true;
@@ -224,7 +224,7 @@ static bool run_stolen(weir__thread *thread)
 {
     for (uint32_t n = 0; n < thread->serving_count; n++) {
         const uint32_t place = (thread->next_place + n) % thread->serving_count;
-        weir__processor *processor = weir__share_steal(&thread->servings[place]);
+        weir__processor *processor = weir__share_steal(thread->servings[place]);
         if (processor != NULL) {
             begin_turns(thread, place, processor);
             return true;
@@ -242,7 +242,7 @@ weir__round weir__duty_round(weir__thread *thread)
     weir__cell_add(&thread->rounds, 1);
     for (uint32_t n = 0; n < count; n++) {
         const uint32_t place = (thread->next_place + n) % count;
-        weir__serving *serving = &thread->servings[place];
+        weir__serving *serving = thread->servings[place];
         weir__processor *processor;
         weir__cell_add(&serving->rounds, 1);
         /* Its own first; but what waits in the queue waits for a bounded number of turns. */
@@ -288,8 +288,8 @@ void weir__duty_hand_over(weir__thread *thread)
 {
     weir__share_all(thread);
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        if (weir__dispatcher_has_work(thread->servings[i].dispatcher)) {
-            weir__dispatcher_wake(thread->servings[i].dispatcher);
+        if (weir__dispatcher_has_work(thread->servings[i]->dispatcher)) {
+            weir__dispatcher_wake(thread->servings[i]->dispatcher);
         }
     }
 }
@@ -322,7 +322,7 @@ static void wait_out(weir__thread *thread, weir_ns delay)
 /* Away from the contended locks for a while. The stop (and nobody else) ends it early. */
 static void back_off(weir__thread *thread)
 {
-    weir__serving *serving = &thread->servings[thread->next_place % thread->serving_count];
+    weir__serving *serving = thread->servings[thread->next_place % thread->serving_count];
     const weir_ns delay = weir__backoff_next(&thread->backoff, &serving->dispatcher->backoff);
     weir__cell_add(&thread->backoffs, 1);
     weir__cell_add(&serving->backoffs, 1);
@@ -351,9 +351,8 @@ bool weir__duty_park(weir__thread *thread)
     weir__store(&thread->wake, 0, seq_cst);
     weir__duty_search_end(thread, false);
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
-        weir__or(thread->options.external ? &dispatcher->parked_external[word]
-                                          : &dispatcher->parked[word],
+        weir__dispatcher *dispatcher = thread->servings[i]->dispatcher;
+        weir__or(thread->external ? &dispatcher->parked_external[word] : &dispatcher->parked[word],
                  bit, seq_cst);
     }
     return !must_leave(thread) && !any_work(thread);
@@ -364,8 +363,8 @@ void weir__duty_unpark(weir__thread *thread)
     const uint64_t bit = UINT64_C(1) << (thread->index % 64);
     const uint32_t word = thread->index / 64;
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
-        if (thread->options.external) {
+        weir__dispatcher *dispatcher = thread->servings[i]->dispatcher;
+        if (thread->external) {
             weir__and(&dispatcher->parked_external[word], ~bit, seq_cst);
         } else if ((weir__and(&dispatcher->parked[word], ~bit, seq_cst) & bit) != 0) {
             weir__add(&dispatcher->searching, 1, seq_cst);
@@ -388,7 +387,7 @@ static void park(weir__thread *thread)
         }
         thread->woken = true;
         for (uint32_t i = 0; i < thread->serving_count; i++) {
-            weir__cell_add(&thread->servings[i].wakeups, 1);
+            weir__cell_add(&thread->servings[i]->wakeups, 1);
         }
     }
     weir__duty_unpark(thread);

@@ -135,7 +135,7 @@ bool weir__engine_wants_default_threads(const weir_engine *engine)
     for (uint32_t i = 0; i < count; i++) {
         const weir__thread *thread =
             weir__load(&((weir_engine *)(uintptr_t)engine)->threads[i], relaxed);
-        if (!thread->servings[0].dispatcher->dedicated) {
+        if (thread->serves && !thread->servings[0]->dispatcher->dedicated) {
             return false;
         }
     }
@@ -147,12 +147,12 @@ static void undo_threads(weir_engine *engine, uint32_t started)
 {
     for (uint32_t i = 0; i < started; i++) {
         weir__thread *thread = weir__thread_at(engine, i);
-        if (thread->options.external) {
-            weir__store(&thread->state, WEIR__THREAD_NEW, release);
-            continue;
-        }
         const uint32_t state = weir__load(&thread->state, acquire);
         if (state == WEIR__THREAD_NEW || state == WEIR__THREAD_JOINED) {
+            continue;
+        }
+        if (thread->external) {
+            weir__store(&thread->state, WEIR__THREAD_NEW, release);
             continue;
         }
         weir__store(&thread->leave, 1, seq_cst);
@@ -203,7 +203,7 @@ void weir__engine_wake_threads(weir_engine *engine)
     const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count; i++) {
         weir__thread *thread = weir__thread_at(engine, i);
-        if (!thread->options.external) {
+        if (!thread->external) {
             weir__thread_wake(thread);
         }
     }
@@ -244,6 +244,7 @@ static weir_status start(weir_engine *engine, weir_error *error)
         return status;
     }
     weir__store(&engine->phase, WEIR__RUNNING, seq_cst);
+    weir__mutex_lock(&engine->registry.lock); /* no dispatcher goes while we are at it */
     const uint32_t count = weir__dispatchers_count(engine);
     for (uint32_t i = 0; i < count; i++) {
         weir__hold_release(engine->dispatchers[i]);
@@ -251,6 +252,7 @@ static weir_status start(weir_engine *engine, weir_error *error)
             weir__dispatcher_wake(engine->dispatchers[i]);
         }
     }
+    weir__mutex_unlock(&engine->registry.lock);
     return WEIR_OK;
 }
 

@@ -63,7 +63,7 @@ struct weir_engine {
     weir_block *tracked;
 
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
-    struct weir__signal_ring *signals;                   /* under registry.lock */
+    WEIR__ATOMIC(struct weir__signal_ring *) signals;    /* a list that only grows, too */
 
     weir__atomic_u32 room_waiters; /* in all of them: a stop looks at one word, not at 64 */
     weir__room_wait room_waits[WEIR__ROOM_WAITS];
@@ -91,6 +91,7 @@ struct weir_engine {
     weir__atomic_u32 inits_awaited; /* before RUNNING: inits that the start waits for */
     struct weir__keeper *keeper;    /* under registry.lock: asynchronous stops */
     struct weir__monitor *monitor;  /* under registry.lock: looks after what threads keep */
+    weir__atomic_u64 tending;       /* the monitor's mark */
 
     /* Timers (engine/scheduler.h). Made under registry.lock. */
     WEIR__ATOMIC(struct weir__scheduler *) schedulers[WEIR__SCHEDULERS_MAX];
@@ -148,6 +149,10 @@ void weir__engine_sums(weir_engine *engine, weir__sums *sums);
 
 /* Threads, dispatchers. Called with registry.lock held. */
 weir__dispatcher *weir__dispatcher_find(weir_engine *engine, const char *name);
+/* The same for somebody who is to be put there, the default one made if it is due. NULL: no such
+ * name, or not for others; the error at `path` has the valid ones. */
+weir__dispatcher *weir__dispatcher_wanted(weir_engine *engine, const char *name, const char *path,
+                                          weir_error *error);
 /* Writes the valid names, quoted, with commas, cut at `size`. */
 void weir__dispatcher_names(weir_engine *engine, char *out, size_t size);
 

@@ -22,7 +22,7 @@ int weir_thread_fd(weir_engine *engine, weir_thread thread)
         return -1;
     }
     const weir__thread *t = weir__thread_of(engine, thread);
-    return t != NULL && t->options.external ? t->doorbell : -1;
+    return t != NULL && t->external ? t->doorbell : -1;
 }
 
 static uint64_t handled_by(const weir__thread *thread)
@@ -55,8 +55,23 @@ static bool turn_until(weir__thread *thread, uint64_t last)
         }
         weir__duty_unpark(thread);
         thread->searching = false;
+        if (weir__load(&thread->leave, relaxed) != 0) {
+            return false; /* somebody waits to remove it */
+        }
     }
     return false;
+}
+
+void weir__thread_turned(weir__thread *thread)
+{
+    weir_engine *engine = thread->engine;
+    /* seq_cst: a stop or a removal that waits for us looks at this. */
+    weir__store(&thread->turning, 0, seq_cst);
+    if (weir__load(&engine->phase, seq_cst) >= WEIR__ABANDONED ||
+        weir__load(&thread->leave, seq_cst) != 0) {
+        weir__add(&engine->threads_out, 1, seq_cst);
+        weir__word_wake(&engine->threads_out, INT32_MAX);
+    }
 }
 
 int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t limit)
@@ -64,20 +79,21 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     if (!weir__engine_usable(engine)) {
         return WEIR_E_INVALID;
     }
-    weir__thread *thread = weir__thread_of(engine, handle);
+    weir__thread *thread = weir__thread_known(engine, handle);
     uint32_t nobody = 0;
-    if (thread == NULL || !thread->options.external ||
+    if (thread == NULL || !thread->external ||
         !weir__cas(&thread->turning, &nobody, 1, acquire, relaxed)) {
         return WEIR_E_INVALID;
     }
-    if (weir__load(&engine->phase, seq_cst) <= WEIR__STARTING) {
-        /* Not yet: asleep as the start has left it. */
-        weir__store(&thread->turning, 0, release);
-        return 0;
-    }
-    if (!weir__context_attach(&thread->context, &thread->seat)) {
-        weir__store(&thread->turning, 0, release);
-        return WEIR_E_NOMEM;
+    int32_t refusal = 0;
+    if (weir__load(&thread->id, relaxed) != handle.id) {
+        refusal = WEIR_E_INVALID; /* it was removed since, and somebody else may have its seat */
+    } else if (weir__load(&engine->phase, seq_cst) > WEIR__STARTING) {
+        refusal = weir__context_attach(&thread->context, &thread->seat) ? 1 : WEIR_E_NOMEM;
+    } /* else not yet: asleep as the start has left it */
+    if (refusal <= 0) {
+        weir__thread_turned(thread);
+        return refusal;
     }
     weir__context_handler_begin();
     weir__trail *outer = weir__context_trail_swap(&thread->trail);
@@ -104,11 +120,6 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     (void)weir__context_trail_swap(outer);
     weir__context_handler_end();
     weir__context_detach(&thread->context);
-    /* seq_cst: a stop that waits for us looks at this. */
-    weir__store(&thread->turning, 0, seq_cst);
-    if (weir__load(&engine->phase, seq_cst) >= WEIR__ABANDONED) {
-        weir__add(&engine->threads_out, 1, seq_cst);
-        weir__word_wake(&engine->threads_out, INT32_MAX);
-    }
+    weir__thread_turned(thread);
     return handled > INT32_MAX ? INT32_MAX : (int32_t)handled;
 }

@@ -8,30 +8,15 @@
 
 #include "engine/engine.h"
 
-/* The thread's record of this dispatcher, or NULL if it does not serve it. */
-static weir__serving *serving_of(weir__thread *thread, const weir__dispatcher *dispatcher)
-{
-    for (uint32_t i = 0; i < thread->serving_count; i++) {
-        if (thread->servings[i].dispatcher == dispatcher) {
-            return &thread->servings[i];
-        }
-    }
-    return NULL;
-}
-
 /* Who waits longest; NULL: nobody waits. */
 static weir__thread *first_in_line(weir__dispatcher *dispatcher, uint64_t *number)
 {
-    weir_engine *engine = dispatcher->engine;
-    const uint32_t count = weir__threads_count(engine);
     weir__thread *first = NULL;
     *number = UINT64_MAX;
-    for (uint32_t i = 0; i < count; i++) {
-        weir__thread *thread = weir__thread_at(engine, i);
-        weir__serving *serving = serving_of(thread, dispatcher);
-        const uint64_t drawn = serving != NULL ? weir__load(&serving->wait_number, seq_cst) : 0;
+    for (weir__serving *s = weir__servings_first(dispatcher); s != NULL; s = s->next) {
+        const uint64_t drawn = weir__load(&s->wait_number, seq_cst);
         if (drawn != 0 && drawn < *number) {
-            first = thread;
+            first = s->thread;
             *number = drawn;
         }
     }
@@ -53,9 +38,9 @@ static void get_up(weir__dispatcher *dispatcher, weir__thread *thread)
 bool weir__fair_may_take(weir__dispatcher *dispatcher, weir__thread *thread, uint32_t place,
                          bool has_work)
 {
-    weir__serving *serving = &thread->servings[place];
+    weir__serving *serving = thread->servings[place];
     uint64_t number;
-    if (thread->options.external) {
+    if (thread->external) {
         return true;
     }
     weir__thread *first = first_in_line(dispatcher, &number);
@@ -98,7 +83,7 @@ bool weir__fair_has_work_for(weir__dispatcher *dispatcher, const weir__serving *
 void weir__fair_step_out(weir__thread *thread)
 {
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__serving *serving = &thread->servings[i];
+        weir__serving *serving = thread->servings[i];
         if (serving->dispatcher->fair && weir__load(&serving->wait_number, relaxed) != 0) {
             weir__store(&serving->wait_number, 0, seq_cst);
             if (weir__dispatcher_has_work(serving->dispatcher)) {

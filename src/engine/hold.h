@@ -10,9 +10,11 @@
 #include "engine/engine.h"
 #include "engine/processor.h"
 
-/* Owner, in phase STARTING. */
-void weir__hold(weir__processor *processor);
-/* After the phase has changed: everything held goes to its ready queue. Any thread, any number. */
+/* Owner, in phase STARTING; `dispatcher` is the one that its thread serves, wherever the processor
+ * has been moved meanwhile. */
+void weir__hold(weir__context *context, weir__dispatcher *dispatcher, weir__processor *processor);
+/* Everything held goes to the ready queue of where it belongs now. Inside the mark, or with
+ * registry.lock held; any number. */
 void weir__hold_release(weir__dispatcher *dispatcher);
 
 #endif /* WEIR_ENGINE_HOLD_H */

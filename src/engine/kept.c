@@ -28,3 +28,33 @@ weir__chain weir__kept_raid(weir__kept *list, bool all)
     chain.last = last;
     return chain;
 }
+
+bool weir__kept_raid_moved(weir__kept *list, const weir__dispatcher *dispatcher,
+                           weir__processor **moved)
+{
+    weir__processor **end = moved;
+    weir__processor **link = &list->head;
+    weir__processor *stays = NULL;
+    uint32_t length = 0;
+    *moved = NULL;
+    if (!weir__bias_raid(&list->bias)) {
+        return false;
+    }
+    while (*link != NULL) {
+        weir__processor *processor = *link;
+        if (weir__processor_dispatcher(processor) == dispatcher) {
+            stays = processor;
+            link = &processor->ready_next;
+            length++;
+            continue;
+        }
+        *link = processor->ready_next;
+        processor->ready_next = NULL;
+        *end = processor;
+        end = &processor->ready_next;
+    }
+    list->tail = stays;
+    weir__store(&list->length, length, relaxed);
+    weir__bias_raid_over(&list->bias);
+    return true;
+}

@@ -80,5 +80,9 @@ static inline weir__processor *weir__kept_next(weir__kept *list)
 /* Anybody else. Takes the older half, rounded up; `all`: everything. count is 0 if there was
  * nothing to be had. */
 weir__chain weir__kept_raid(weir__kept *list, bool all);
+/* Anybody. Takes those that were moved away from the list's dispatcher, in their order, linked by
+ * ready_next. False: the owner is inside, or another raider. */
+bool weir__kept_raid_moved(weir__kept *list, const weir__dispatcher *dispatcher,
+                           weir__processor **moved);
 
 #endif /* WEIR_ENGINE_KEPT_H */

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/event_time.h"
 #include "engine/freeze.h"
+#include "engine/ready.h"
 #include "engine/room.h"
 #include "engine/stop.h"
 
@@ -82,7 +83,9 @@ void weir__life_begin(weir_turn *turn)
 {
     weir__processor *processor = turn->processor;
     weir__processor_cold *cold = weir__processor_cold_of(processor);
-    const uint32_t control = weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_INIT, relaxed);
+    /* Both bits at once: whoever says that nobody waits for it (below) comes before or after. */
+    const uint32_t control = weir__and(
+        &processor->control, ~(uint32_t)(WEIR__CONTROL_INIT | WEIR__CONTROL_AWAITED), seq_cst);
     /* A stop that ran out of time before it began: it never begins. */
     weir_status status = WEIR_STOPPING;
     if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_FREEZE) == 0) {
@@ -106,6 +109,16 @@ void weir__life_begin(weir_turn *turn)
         weir__engine_progress(engine);
     } else {
         weir__engine_progress_if_stopping(engine);
+    }
+}
+
+void weir__life_unawait(weir_engine *engine, weir__processor *processor)
+{
+    const uint32_t control =
+        weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_AWAITED, seq_cst);
+    if ((control & WEIR__CONTROL_AWAITED) != 0 &&
+        weir__sub(&engine->inits_awaited, 1, seq_cst) == 1) {
+        weir__engine_progress(engine);
     }
 }
 
@@ -155,7 +168,7 @@ static weir__processor *unregister(weir_engine *engine, weir__processor *process
 {
     weir__processor_cold *cold = weir__processor_cold_of(processor);
     weir__processor *parent = NULL;
-    weir__dispatcher *dispatcher = processor->dispatcher;
+    weir__dispatcher *dispatcher = weir__processor_dispatcher(processor);
     weir__store(&dispatcher->processors, weir__load(&dispatcher->processors, relaxed) - 1, relaxed);
     if (cold != NULL && cold->needs_final) {
         cold->needs_final = false;
@@ -282,7 +295,7 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     const bool last = engine->registry.needing == 0;
     weir__mutex_unlock(&engine->registry.lock);
     if (parent != NULL) {
-        weir__dispatcher_push(parent->dispatcher, parent);
+        weir__ready_elsewhere(context, parent);
     }
     if (last) {
         weir__engine_progress_if_stopping(engine);

@@ -12,6 +12,10 @@
 /* Owner: runs the init hook. A failure marks the processor broken. */
 void weir__life_begin(weir_turn *turn);
 
+/* registry.lock held. No thread of weir's own can run its init before the engine runs: a start does
+ * not wait for it, as if it had been registered where it is now. */
+void weir__life_unawait(weir_engine *engine, weir__processor *processor);
+
 /* Owner; the mailbox is closed and empty. True: children are still there; they are told to end, and
  * the last of them brings the processor back. It is no longer the caller's. */
 bool weir__life_waits_for_children(weir__context *context, weir__processor *processor);

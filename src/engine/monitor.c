@@ -71,8 +71,8 @@ static bool tend(weir__thread *thread, weir_ns passed)
     if (passed > 0) {
         weigh(thread, turns, passed);
     }
-    for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__serving *serving = &thread->servings[i];
+    for (weir__serving *serving = weir__servings_of(thread); serving != NULL;
+         serving = serving->sibling) {
         const uint32_t length = weir__load(&serving->kept.length, seq_cst);
         if (length == 0 || weir__load(&serving->dispatcher->threads, relaxed) < 2) {
             continue;
@@ -87,13 +87,26 @@ static bool tend(weir__thread *thread, weir_ns passed)
     return kept;
 }
 
+/* The monitor's own mark, like that of a context: odd while it may have somebody's processors in
+ * its hands. */
+static void turn_mark(weir_engine *engine)
+{
+    /* [R1] pairs with [R2]. */
+    weir__store(&engine->tending, weir__load(&engine->tending, relaxed) + 1, release);
+}
+
 static bool tend_all(weir_engine *engine, weir_ns passed)
 {
     const uint32_t count = weir__threads_count(engine);
     bool kept = false;
+    turn_mark(engine);
+    /* Pairs with the heavy barrier of who removes a thread: we find nothing there any more, or are
+     * waited for until it is in the queue. */
+    weir__barrier_light();
     for (uint32_t i = 0; i < count; i++) {
         kept |= tend(weir__thread_at(engine, i), passed);
     }
+    turn_mark(engine);
     return kept;
 }
 

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define NAME_BYTES_MAX 255u
+#define NAME_BYTES_MAX (WEIR__NAME_SIZE - 1)
 #define HOUR (3600 * WEIR_S)
 
 /* Where a check stands: the struct's name and the first refusal. */

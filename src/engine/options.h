@@ -10,6 +10,8 @@
 
 #include "weir/weir.h"
 
+#define WEIR__NAME_SIZE 256u /* of every name, its end included */
+
 weir_status weir__options_engine(const weir_engine_options *in, weir_engine_options *out,
                                  weir_error *error);
 weir_status weir__options_thread(const weir_thread_options *in, weir_thread_options *out,

@@ -96,7 +96,7 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
     const uint32_t limit = o->mailbox_max != 0 ? o->mailbox_max : engine->options.mailbox_max;
     uint32_t batch = o->batch_max != 0 ? o->batch_max : dispatcher->batch_max;
     batch = batch != 0 ? batch : engine->options.batch_max;
-    p->dispatcher = dispatcher;
+    weir__store(&p->dispatcher, dispatcher, relaxed); /* [S4] publishes it */
     p->handler = o->handler != NULL ? o->handler : weir__turn_by_case;
     p->state = o->argument;
     p->batch_max = (uint16_t)batch;
@@ -118,15 +118,6 @@ typedef struct entry {
     weir__thread *thread; /* dedicated */
 } entry;
 
-static weir_status unknown_dispatcher(weir_engine *engine, const char *name, weir_error *error)
-{
-    char names[160];
-    weir__dispatcher_names(engine, names, sizeof(names));
-    return weir__error_at(error, WEIR_E_INVALID, "weir_processor_options.dispatcher",
-                          "is \"%.60s\", which no thread serves; valid: %s", name,
-                          names[0] != '\0' ? names : "none yet, add a thread first");
-}
-
 /* The default dispatcher may be named before the engine's default thread exists. */
 static weir__dispatcher *default_dispatcher(weir_engine *engine, weir_error *error)
 {
@@ -138,6 +129,21 @@ static weir__dispatcher *default_dispatcher(weir_engine *engine, weir_error *err
         }
     }
     return dispatcher;
+}
+
+weir__dispatcher *weir__dispatcher_wanted(weir_engine *engine, const char *name, const char *path,
+                                          weir_error *error)
+{
+    weir__dispatcher *dispatcher =
+        name[0] != '\0' ? weir__dispatcher_find(engine, name) : default_dispatcher(engine, error);
+    if (dispatcher != NULL && !dispatcher->dedicated) {
+        return dispatcher;
+    }
+    char names[160];
+    weir__dispatcher_names(engine, names, sizeof(names));
+    weir__error_at(error, WEIR_E_INVALID, path, "is \"%.60s\", which no thread serves; valid: %s",
+                   name, names[0] != '\0' ? names : "none yet, add a thread first");
+    return NULL;
 }
 
 static weir_status place(weir_engine *engine, entry *e, weir_error *error)
@@ -166,14 +172,12 @@ static weir_status place(weir_engine *engine, entry *e, weir_error *error)
     }
     if (e->options.dedicated) {
         e->thread = weir__engine_dedicated_thread(engine, e->options.name, error);
-        e->dispatcher = e->thread != NULL ? e->thread->servings[0].dispatcher : NULL;
+        e->dispatcher = e->thread != NULL ? e->thread->servings[0]->dispatcher : NULL;
         return e->thread != NULL ? WEIR_OK : WEIR_E_NOMEM;
     }
     e->dispatcher =
-        name[0] != '\0' ? weir__dispatcher_find(engine, name) : default_dispatcher(engine, error);
-    return e->dispatcher != NULL && !e->dispatcher->dedicated
-               ? WEIR_OK
-               : unknown_dispatcher(engine, name, error);
+        weir__dispatcher_wanted(engine, name, "weir_processor_options.dispatcher", error);
+    return e->dispatcher != NULL ? WEIR_OK : WEIR_E_INVALID;
 }
 
 /* Takes slot, memory and name. What it took so far is in *e, also if it fails. */
@@ -257,8 +261,7 @@ static weir_processor publish(weir_engine *engine, weir__context *context, entry
     if (init) {
         weir__cell_add(&context->tally.hooks_due, 1);
         if (weir__engine_phase(engine) < WEIR__RUNNING &&
-            weir__load(&e->dispatcher->threads, relaxed) >
-                weir__load(&e->dispatcher->threads_external, relaxed)) {
+            weir__dispatcher_runs_inits(e->dispatcher)) {
             weir__or(&p->control, WEIR__CONTROL_AWAITED, relaxed);
             weir__add(&engine->inits_awaited, 1, seq_cst);
         }

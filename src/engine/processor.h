@@ -30,7 +30,7 @@ typedef struct weir__processor {
     _Alignas(64) weir__mailbox mailbox;
     weir__atomic_u64 id; /* its handle; without a tag: nobody. Under registry.lock. Its lowest bits
                             are always the number of the slot */
-    weir__dispatcher *dispatcher; /* written before it is reachable */
+    WEIR__ATOMIC(weir__dispatcher *) dispatcher; /* where it runs; under registry.lock */
 
     /* The owner. */
     _Alignas(64) weir_handler handler;
@@ -77,6 +77,16 @@ typedef struct weir__processor_cold {
     weir__atomic_u64 frozen_handled, frozen_dead;
     weir_status end_reason; /* owner */
 } weir__processor_cold;
+
+/* Where it runs. A move may make that stale at once, which is harmless: who takes it from there
+ * passes it on. But a push there needs one of three things, or the last thread of that dispatcher
+ * may be gone by then (engine/placement.c): the mark of the thread, set before this was read;
+ * registry.lock; or to be a thread of that dispatcher oneself. */
+static inline weir__dispatcher *weir__processor_dispatcher(const weir__processor *processor)
+{
+    /* [V8] pairs with [V9]: the dispatcher's record is complete. */
+    return weir__load(&((weir__processor *)(uintptr_t)processor)->dispatcher, acquire);
+}
 
 static inline weir__processor_cold *weir__processor_cold_of(const weir__processor *processor)
 {

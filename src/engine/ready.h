@@ -28,16 +28,25 @@ static inline bool weir__keep(weir__serving *serving, weir__processor *processor
     return true;
 }
 
-/* By the poster at the ready edge, on the thread that the context belongs to. Not from a signal
- * handler. */
+/* By the poster at the ready edge, on the thread that the context belongs to, inside its mark or
+ * under registry.lock. Not from a signal handler. */
 static inline void weir__ready(weir__context *context, weir__processor *processor)
 {
     weir__serving *keeping = context->keeping;
-    if (keeping != NULL && keeping->dispatcher == processor->dispatcher &&
+    weir__dispatcher *dispatcher = weir__processor_dispatcher(processor);
+    if (keeping != NULL && keeping->dispatcher == dispatcher &&
         weir__likely(weir__keep(keeping, processor))) {
         return;
     }
-    weir__dispatcher_push(processor->dispatcher, processor);
+    weir__dispatcher_push(dispatcher, processor);
+}
+
+/* By whoever has the processor, outside its mark: to where it runs now. */
+static inline void weir__ready_elsewhere(weir__context *context, weir__processor *processor)
+{
+    weir__context_enter(context);
+    weir__dispatcher_push(weir__processor_dispatcher(processor), processor);
+    weir__context_leave(context);
 }
 
 #endif /* WEIR_ENGINE_READY_H */

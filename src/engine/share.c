@@ -59,7 +59,7 @@ weir__processor *weir__share_steal(weir__serving *own)
 void weir__share_all(weir__thread *thread)
 {
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__serving *serving = &thread->servings[i];
+        weir__serving *serving = thread->servings[i];
         /* Ends: a raid is a matter of instructions. */
         while (weir__kept_length(&serving->kept) != 0) {
             weir__processor *processor = weir__kept_next(&serving->kept);

@@ -18,7 +18,7 @@ void weir__share_all(weir__thread *thread);
 static inline bool weir__share_keeps(const weir__thread *thread)
 {
     for (uint32_t i = 0; i < thread->serving_count; i++) {
-        if (weir__kept_length(&thread->servings[i].kept) != 0) {
+        if (weir__kept_length(&thread->servings[i]->kept) != 0) {
             return true;
         }
     }

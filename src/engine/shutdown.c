@@ -157,9 +157,9 @@ static bool all_left(weir_engine *engine)
     for (uint32_t i = 0; i < count; i++) {
         weir__thread *thread = weir__thread_at(engine, i);
         const uint32_t state = weir__load(&thread->state, acquire);
-        if (thread->options.external ? weir__load(&thread->turning, acquire) != 0
-                                     : state != WEIR__THREAD_LEFT && state != WEIR__THREAD_JOINED &&
-                                           state != WEIR__THREAD_NEW) {
+        if (thread->external ? weir__load(&thread->turning, acquire) != 0
+                             : state != WEIR__THREAD_LEFT && state != WEIR__THREAD_JOINED &&
+                                   state != WEIR__THREAD_NEW) {
             return false;
         }
     }
@@ -199,21 +199,6 @@ static void close_all(weir_engine *engine)
         if (weir__processor_is_live(p)) {
             weir__mailbox_close(&p->mailbox);
             weir__processor_settle_evictions(p);
-        }
-    }
-}
-
-/* Posters that found a mailbox open or full before it was closed have counted what they did, once
- * they have left their mark. One that is stopped in the middle is not waited for beyond the grace.
- * */
-static void wait_for_posters(weir_engine *engine, weir_ns deadline)
-{
-    weir__barrier_heavy();
-    for (weir__context *c = weir__contexts_first(engine); c != NULL; c = weir__contexts_next(c)) {
-        const uint64_t seen = weir__load(&c->inside, acquire);
-        while ((seen & 1) != 0 && weir__load(&c->inside, acquire) == seen &&
-               weir__clock_now() < deadline) {
-            weir__yield();
         }
     }
 }
@@ -270,7 +255,10 @@ static uint64_t freeze_and_count(weir_engine *engine)
     uint32_t tries = 0;
     weir__mutex_lock(&engine->registry.lock);
     close_all(engine);
-    wait_for_posters(engine, weir__deadline(JOIN_GRACE, 0));
+    /* Posters that found a mailbox open or full before it was closed have counted what they did,
+     * once they have left their mark. One that is stopped in the middle is not waited for beyond
+     * the grace. */
+    (void)weir__contexts_wait(engine, weir__deadline(JOIN_GRACE, 0));
     weir__mutex_lock(&engine->count_lock); /* a handler that returns now counts before or after */
     do {
         weir__freeze_engine(engine);
@@ -418,7 +406,7 @@ void weir__shutdown_failed_start(weir_engine *engine)
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__mutex_lock(&engine->registry.lock);
     close_all(engine);
-    wait_for_posters(engine, weir__deadline(JOIN_GRACE, 0));
+    (void)weir__contexts_wait(engine, weir__deadline(JOIN_GRACE, 0));
     uint64_t done;
     const uint64_t waiting = count_waiting(engine, &done);
     weir__mutex_unlock(&engine->registry.lock);

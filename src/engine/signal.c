@@ -19,6 +19,7 @@
 #include "base/memory.h"
 #include "base/processwide.h"
 #include "engine/processor.h"
+#include "sync/thread.h"
 
 #define RINGS_MAX 64u
 #define CAPACITY_DEFAULT 64u
@@ -80,9 +81,14 @@ void weir__signal_give_back(weir__lone *lone)
     push_free(lone->home, lone);
 }
 
+static weir__signal_ring *first_of(weir_engine *engine)
+{
+    return weir__load(&engine->signals, acquire); /* [G6] pairs with [G5] */
+}
+
 bool weir__signals_quiet(weir_engine *engine)
 {
-    for (weir__signal_ring *r = engine->signals; r != NULL; r = r->next) {
+    for (weir__signal_ring *r = first_of(engine); r != NULL; r = r->next) {
         if (weir__load(&r->inside, seq_cst) != 0) {
             return false;
         }
@@ -90,24 +96,33 @@ bool weir__signals_quiet(weir_engine *engine)
     return true;
 }
 
+bool weir__signals_wait(weir_engine *engine, weir_ns deadline)
+{
+    for (weir__signal_ring *ring = first_of(engine); ring != NULL; ring = ring->next) {
+        while (weir__load(&ring->inside, seq_cst) != 0) {
+            if (deadline != WEIR_FOREVER && weir__clock_now() >= deadline) {
+                return false;
+            }
+            weir__yield();
+        }
+    }
+    return true;
+}
+
 void weir__signals_sum_done(weir_engine *engine, weir__sums *sums)
 {
-    weir__mutex_lock(&engine->registry.lock);
-    for (weir__signal_ring *r = engine->signals; r != NULL; r = r->next) {
+    for (weir__signal_ring *r = first_of(engine); r != NULL; r = r->next) {
         sums->refused_full += weir__load(&r->full, acquire);
         sums->refused_stopping += weir__load(&r->stopping, acquire);
         sums->refused_unknown += weir__load(&r->unknown, acquire);
     }
-    weir__mutex_unlock(&engine->registry.lock);
 }
 
 void weir__signals_sum_begun(weir_engine *engine, weir__sums *sums)
 {
-    weir__mutex_lock(&engine->registry.lock);
-    for (weir__signal_ring *r = engine->signals; r != NULL; r = r->next) {
+    for (weir__signal_ring *r = first_of(engine); r != NULL; r = r->next) {
         sums->attempted += weir__load(&r->attempted, acquire);
     }
-    weir__mutex_unlock(&engine->registry.lock);
 }
 
 static weir__signal_ring *new_ring(weir_engine *engine, weir_processor to, uint32_t capacity)
@@ -140,9 +155,11 @@ static void free_ring(weir_engine *engine, weir__signal_ring *ring)
 
 void weir__signals_close(weir_engine *engine)
 {
-    while (engine->signals != NULL) {
-        weir__signal_ring *ring = engine->signals;
-        engine->signals = ring->next;
+    weir__signal_ring *next = first_of(engine);
+    weir__store(&engine->signals, NULL, relaxed);
+    while (next != NULL) {
+        weir__signal_ring *ring = next;
+        next = ring->next;
         weir__store(&rings[(uint32_t)ring->handle - 1], NULL, release);
         free_ring(engine, ring);
     }
@@ -184,8 +201,9 @@ weir_signal weir_signal_open(weir_engine *engine, weir_processor to, uint32_t ca
         /* [G3] pairs with [G4]: the ring is complete. */
         if (weir__cas(&rings[i], &expected, ring, release, relaxed)) {
             weir__mutex_lock(&engine->registry.lock);
-            ring->next = engine->signals;
-            engine->signals = ring;
+            ring->next = weir__load(&engine->signals, relaxed);
+            /* [G5] pairs with [G6]: the ring is complete, and those behind it were there before. */
+            weir__store(&engine->signals, ring, release);
             weir__mutex_unlock(&engine->registry.lock);
             return (weir_signal){ ring->handle };
         }
@@ -232,7 +250,7 @@ static weir_status offer(weir__signal_ring *ring, uint64_t value)
     weir__envelope_fill(envelope, WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_SIGNAL);
     weir__mailbox_put_beside(&processor->mailbox, lone);
     if (claim == WEIR__CLAIM_FIRST) {
-        weir__dispatcher_push(processor->dispatcher, processor);
+        weir__dispatcher_push(weir__processor_dispatcher(processor), processor);
     }
     return WEIR_OK;
 }

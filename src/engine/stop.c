@@ -230,7 +230,7 @@ void weir__stop_family(weir_engine *engine, weir__processor *root)
         }
         const bool push = cold != NULL ? weir__stop_close(engine, p) : weir__room_close(engine, p);
         if (push) {
-            weir__dispatcher_push(p->dispatcher, p);
+            weir__dispatcher_push(weir__processor_dispatcher(p), p);
         }
     }
 }
@@ -263,7 +263,7 @@ static void freeze_family(weir_engine *engine, weir__processor *root, weir_statu
                 *unqueued = p;
                 unqueued = &p->ready_next;
             } else {
-                weir__dispatcher_push(p->dispatcher, p);
+                weir__dispatcher_push(weir__processor_dispatcher(p), p);
             }
         }
     }

@@ -1,9 +1,6 @@
 /*
- * engine/thread.c - making threads and the dispatchers they serve, starting and ending them.
- *
- * Threads and dispatchers stay in their tables as long as the engine lives: others may hold
- * pointers to them at any time. What a dedicated processor leaves behind, a thread that has left
- * and the dispatcher only it served, is used again by the next one.
+ * engine/thread.c - starting threads, and what they do around their duty. engine/seat.c makes them,
+ * engine/placement.c sees them off.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "engine/crash.h"
@@ -20,167 +16,11 @@
 #include "engine/engine.h"
 #include "engine/monitor.h"
 #include "engine/options.h"
+#include "engine/placement.h"
 #include "sync/crash.h"
 #include "sync/word.h"
 
-/* ---- dispatchers ---- */
-
-/* registry.lock held. The dispatcher of that name, made if missing. */
-static weir__dispatcher *dispatcher_make(weir_engine *engine, const char *name)
-{
-    const uint32_t count = weir__load(&engine->dispatcher_count, relaxed);
-    for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(engine->dispatchers[i]->name, name) == 0) {
-            return engine->dispatchers[i];
-        }
-    }
-    if (count == WEIR__DISPATCHERS_MAX) {
-        return NULL;
-    }
-    weir__dispatcher *dispatcher = weir__allocate(&engine->allocator, sizeof(*dispatcher));
-    if (dispatcher == NULL) {
-        return NULL;
-    }
-    if (!weir__copy_text(&engine->allocator, name, &dispatcher->name)) {
-        weir__release(&engine->allocator, dispatcher, sizeof(*dispatcher));
-        return NULL;
-    }
-    const weir_engine_options *options = &engine->options;
-    dispatcher->engine = engine;
-    dispatcher->index = count;
-    dispatcher->backoff =
-        (weir__backoff_plan){ options->backoff_base, options->backoff_max,
-                              options->backoff_multiplier, options->backoff_jitter };
-    engine->dispatchers[count] = dispatcher;
-    /* [V1] pairs with [V4]: the entry is complete. */
-    weir__store(&engine->dispatcher_count, count + 1, release);
-    return dispatcher;
-}
-
-void weir__dispatchers_free(weir_engine *engine)
-{
-    const uint32_t count = weir__load(&engine->dispatcher_count, relaxed);
-    for (uint32_t i = 0; i < count; i++) {
-        weir__release_text(&engine->allocator, engine->dispatchers[i]->name);
-        weir__release(&engine->allocator, engine->dispatchers[i], sizeof(weir__dispatcher));
-    }
-}
-
-/* ---- making ---- */
-
-void weir__thread_free(weir__thread *thread)
-{
-    const weir_allocator *allocator = &thread->engine->allocator;
-    if (thread->doorbell >= 0) {
-        weir__doorbell_close(thread->doorbell);
-    }
-    weir__release(allocator, thread->servings, thread->serving_count * sizeof(weir__serving));
-    weir__release(allocator, thread->cores, thread->core_total * sizeof(int32_t));
-    weir__release(allocator, thread->crash_stack, weir__crash_stack_size());
-    weir__release_text(allocator, thread->name);
-    weir__release(allocator, thread, sizeof(*thread));
-}
-
-static uint32_t names_count(const char *const *names)
-{
-    uint32_t count = 0;
-    while (names[count] != NULL) {
-        count++;
-    }
-    return count;
-}
-
-/* An external thread brings its own stacks along. False: no memory. */
-static bool add_crash_stack(weir__thread *thread)
-{
-    const size_t size = weir__crash_stack_size();
-    if (thread->options.external || size == 0 || !weir__crash_reports(thread->engine)) {
-        return true;
-    }
-    thread->crash_stack = weir__allocate_raw(&thread->engine->allocator, size);
-    return thread->crash_stack != NULL;
-}
-
-static weir_status copy_options(weir__thread *thread, const weir_thread_options *options,
-                                weir_error *error)
-{
-    const weir_allocator *allocator = &thread->engine->allocator;
-    char name[32];
-    snprintf(name, sizeof(name), "weir-%u", thread->index);
-    thread->options = *options;
-    thread->serving_count = names_count(options->dispatchers);
-    thread->servings = weir__allocate(allocator, thread->serving_count * sizeof(*thread->servings));
-    if (thread->servings == NULL ||
-        !weir__copy_text(allocator, options->name != NULL ? options->name : name, &thread->name)) {
-        return weir__error_memory(error, "weir_thread_add");
-    }
-    if (options->core_count > 0) {
-        thread->cores = weir__allocate(allocator, options->core_count * sizeof(int32_t));
-        if (thread->cores == NULL) {
-            return weir__error_memory(error, "weir_thread_add");
-        }
-        memcpy(thread->cores, options->cores, options->core_count * sizeof(int32_t));
-        thread->core_total = options->core_count;
-    }
-    if (!add_crash_stack(thread)) {
-        return weir__error_memory(error, "weir_thread_add");
-    }
-    if (options->external) {
-        thread->doorbell = weir__doorbell_open();
-        if (thread->doorbell < 0) {
-            return weir__error_system(error, -thread->doorbell, "weir_thread_add",
-                                      "no event descriptor could be had");
-        }
-    }
-    return WEIR_OK;
-}
-
-static weir_status find_dispatchers(weir__thread *thread, const char *const *names,
-                                    weir_error *error)
-{
-    for (uint32_t i = 0; i < thread->serving_count; i++) {
-        thread->servings[i].thread = thread;
-        thread->servings[i].dispatcher = dispatcher_make(thread->engine, names[i]);
-        if (thread->servings[i].dispatcher == NULL) {
-            return weir__error_memory(error, "weir_thread_add");
-        }
-    }
-    return WEIR_OK;
-}
-
-void weir__thread_serve(weir__thread *thread)
-{
-    thread->serves = true;
-    for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__serving *serving = &thread->servings[i];
-        weir__dispatcher *dispatcher = serving->dispatcher;
-        if (!serving->listed) {
-            serving->listed = true;
-            serving->next = weir__load(&dispatcher->servings, relaxed);
-            /* [V6] pairs with [V7]: the record is complete. */
-            weir__store(&dispatcher->servings, serving, release);
-        }
-        weir__add(&dispatcher->threads, 1, seq_cst);
-        if (thread->options.external) {
-            weir__add(&dispatcher->threads_external, 1, seq_cst);
-        }
-    }
-}
-
-static void serve_no_more(weir__thread *thread)
-{
-    if (!thread->serves) {
-        return;
-    }
-    thread->serves = false;
-    for (uint32_t i = 0; i < thread->serving_count; i++) {
-        weir__dispatcher *dispatcher = thread->servings[i].dispatcher;
-        weir__sub(&dispatcher->threads, 1, seq_cst);
-        if (thread->options.external) {
-            weir__sub(&dispatcher->threads_external, 1, seq_cst);
-        }
-    }
-}
+/* ---- finding ---- */
 
 weir__thread *weir__thread_by_name(weir_engine *engine, const char *name)
 {
@@ -193,88 +33,6 @@ weir__thread *weir__thread_by_name(weir_engine *engine, const char *name)
         }
     }
     return NULL;
-}
-
-weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options *options,
-                                  bool private, weir_error *error)
-{
-    const uint32_t index = weir__load(&engine->thread_count, relaxed);
-    if (index == WEIR__THREADS_MAX) {
-        weir__error_at(error, WEIR_E_LIMIT, "weir_thread_add", "there are %u threads, the limit",
-                       WEIR__THREADS_MAX);
-        return NULL;
-    }
-    if (options->name != NULL && weir__thread_by_name(engine, options->name) != NULL) {
-        weir__error_at(error, WEIR_E_TAKEN, "weir_thread_options.name",
-                       "is \"%.100s\", which is taken", options->name);
-        return NULL;
-    }
-    weir__thread *thread = weir__allocate(&engine->allocator, sizeof(*thread));
-    if (thread == NULL) {
-        weir__error_memory(error, "weir_thread_add");
-        return NULL;
-    }
-    thread->engine = engine;
-    thread->index = index;
-    thread->doorbell = -1;
-    thread->id = (engine->serial << 32) | (index + 1);
-    thread->context.engine = engine;
-    thread->context.stock.stores = &engine->stores;
-    thread->context.thread = thread;
-    thread->trail.engine = engine;
-    thread->trail.thread = thread;
-    thread->turn.context = &thread->context;
-    thread->turn.trail = &thread->trail;
-    weir__store(&thread->share_at, WEIR__SHARE_AT_LEAST, relaxed);
-    thread->backoff.random = weir__random_seed() + index;
-    weir__idle_open(&thread->idle, options->idle, options->idle_spin_max, options->idle_sleep);
-    if (copy_options(thread, options, error) != WEIR_OK ||
-        find_dispatchers(thread, options->dispatchers, error) != WEIR_OK) {
-        weir__thread_free(thread);
-        return NULL;
-    }
-    thread->options.cores = thread->cores;
-    thread->options.name = thread->name;
-    thread->options.dispatchers = NULL;
-    if (weir__engine_phase(engine) == WEIR__CREATED || private) {
-        weir__thread_serve(thread);
-    }
-    weir__contexts_enlist(engine, &thread->context);
-    weir__store(&engine->threads[index], thread, relaxed);
-    /* [V5] pairs with [V4]: the thread is complete. */
-    weir__store(&engine->thread_count, index + 1, release);
-    return thread;
-}
-
-void weir__thread_withdraw(weir__thread *thread)
-{
-    if (weir__load(&thread->state, acquire) != WEIR__THREAD_NEW && !thread->options.external) {
-        weir__store(&thread->leave, 1, seq_cst);
-        weir__thread_wake(thread);
-        if (weir__load(&thread->state, acquire) != WEIR__THREAD_JOINED) {
-            weir__os_thread_join(&thread->os);
-        }
-    }
-    serve_no_more(thread);
-    weir__store(&thread->state, WEIR__THREAD_JOINED, release);
-}
-
-void weir__thread_retire(weir__thread *thread)
-{
-    weir_engine *engine = thread->engine;
-    weir__store(&thread->leave, 1, seq_cst);
-    weir__thread_wake(thread);
-    for (;;) {
-        const uint32_t seen = weir__load(&engine->threads_out, seq_cst);
-        const uint32_t state = weir__load(&thread->state, acquire);
-        if (thread->options.external || state == WEIR__THREAD_NEW || state >= WEIR__THREAD_LEFT) {
-            break;
-        }
-        weir__word_wait(&engine->threads_out, seen, WEIR_FOREVER);
-    }
-    weir__mutex_lock(&engine->registry.lock);
-    weir__thread_withdraw(thread);
-    weir__mutex_unlock(&engine->registry.lock);
 }
 
 /* ---- running ---- */
@@ -303,6 +61,7 @@ static bool settle_in(weir__thread *thread)
         }
         if (failure != 0) {
             thread->options.core_count = 0;
+            weir__store(&thread->core, -1, relaxed);
             weir__log_say(&engine->log, NULL, WEIR_LOG_WARNING, WEIR_E_SYSTEM, component,
                           "the core cannot be had; the thread runs unpinned", &field, 1);
         }
@@ -354,6 +113,9 @@ static void run(void *argument)
         weir__duty_run(thread);
         (void)weir__context_trail_swap(NULL);
         weir__context_handler_end();
+        if (weir__load(&thread->leave, relaxed) != 0) {
+            weir__context_flush(&thread->context);
+        }
         weir__context_detach(&thread->context);
     }
     if (thread->crash_stack != NULL) {
@@ -367,7 +129,7 @@ static void run(void *argument)
 
 weir_status weir__thread_start(weir__thread *thread, weir_error *error)
 {
-    if (thread->options.external) {
+    if (thread->external) {
         /* Asleep until somebody rings. */
         weir__store(&thread->parked, 1, relaxed);
         if (!weir__duty_park(thread)) {
@@ -421,33 +183,39 @@ void weir__thread_wake(weir__thread *thread)
     }
 }
 
-weir__thread *weir__thread_of(weir_engine *engine, weir_thread handle)
+weir__thread *weir__thread_known(weir_engine *engine, weir_thread handle)
 {
-    const uint32_t place = (uint32_t)handle.id;
+    const uint32_t place = (uint32_t)handle.id & WEIR__THREAD_INDEX_MASK;
     if (place == 0 || place > weir__threads_count(engine)) {
         return NULL;
     }
     weir__thread *thread = weir__thread_at(engine, place - 1);
-    return thread->id == handle.id && weir__load(&thread->state, acquire) != WEIR__THREAD_JOINED
-               ? thread
-               : NULL;
+    return weir__load(&thread->id, relaxed) == handle.id ? thread : NULL;
+}
+
+weir__thread *weir__thread_of(weir_engine *engine, weir_thread handle)
+{
+    weir__thread *thread = weir__thread_known(engine, handle);
+    return thread != NULL && weir__load(&thread->state, acquire) != WEIR__THREAD_JOINED ? thread
+                                                                                        : NULL;
 }
 
 /* ---- the public face ---- */
 
 /* One that came while the engine runs. If it shares a dispatcher from now on, a monitor runs. */
-static weir_status begin_to_serve(weir__thread *thread, weir_error *error)
+static weir_status begin_to_serve(weir__thread *thread, weir_thread *handle, weir_error *error)
 {
     weir_engine *engine = thread->engine;
     weir_status status = WEIR_OK;
     weir__mutex_lock(&engine->registry.lock);
     for (uint32_t i = 0; i < thread->serving_count && status == WEIR_OK; i++) {
-        if (weir__load(&thread->servings[i].dispatcher->threads, relaxed) != 0) {
+        if (weir__load(&thread->servings[i]->dispatcher->threads, relaxed) != 0) {
             status = weir__monitor_start(engine, error);
         }
     }
     if (status == WEIR_OK) {
         weir__thread_serve(thread);
+        handle->id = weir__load(&thread->id, relaxed);
     }
     weir__mutex_unlock(&engine->registry.lock);
     if (status == WEIR_OK) {
@@ -459,17 +227,17 @@ static weir_status begin_to_serve(weir__thread *thread, weir_error *error)
 weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *options,
                             weir_error *error)
 {
-    const weir_thread none = { 0 };
+    weir_thread handle = { 0 };
     weir_thread_options checked;
     if (weir__error_is_set(error)) {
-        return none;
+        return handle;
     }
     if (!weir__engine_usable(engine)) {
         weir__error_at(error, WEIR_E_INVALID, "weir_thread_add.engine", "is no usable engine");
-        return none;
+        return handle;
     }
     if (weir__options_thread(options, &checked, error) != WEIR_OK) {
-        return none;
+        return handle;
     }
     weir__mutex_lock(&engine->registry.lock);
     weir__thread *thread = NULL;
@@ -481,19 +249,21 @@ weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *opti
         thread = weir__thread_create(engine, &checked, false, error);
     }
     weir_status status = thread != NULL ? WEIR_OK : WEIR_E_INVALID;
-    if (thread != NULL && phase != WEIR__CREATED) {
+    if (thread != NULL && phase == WEIR__CREATED) {
+        handle.id = weir__load(&thread->id, relaxed);
+    } else if (thread != NULL) {
         status = weir__thread_start(thread, error);
     }
     weir__mutex_unlock(&engine->registry.lock);
     if (status == WEIR_OK && phase != WEIR__CREATED) {
         status = weir__thread_await(thread, error);
         /* Only now: a dispatcher is not valid before a thread can serve it. */
-        status = status == WEIR_OK ? begin_to_serve(thread, error) : status;
+        status = status == WEIR_OK ? begin_to_serve(thread, &handle, error) : status;
     }
     if (status != WEIR_OK && thread != NULL) {
         weir__thread_retire(thread);
     }
-    return status == WEIR_OK ? (weir_thread){ thread->id } : none;
+    return handle;
 }
 
 weir_thread weir_thread_find(weir_engine *engine, const char *name)
@@ -503,7 +273,7 @@ weir_thread weir_thread_find(weir_engine *engine, const char *name)
     }
     weir__mutex_lock(&engine->registry.lock);
     const weir__thread *thread = weir__thread_by_name(engine, name);
-    const weir_thread found = { thread != NULL ? thread->id : 0 };
+    const weir_thread found = { thread != NULL ? weir__cell_read(&thread->id) : 0 };
     weir__mutex_unlock(&engine->registry.lock);
     return found;
 }

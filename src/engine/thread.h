@@ -17,20 +17,28 @@
 
 #define WEIR__THREAD_DISPATCHERS_MAX 64u
 
+/* A handle is | engine 24 | generation 29 | index + 1, 11 |. */
+#define WEIR__THREAD_INDEX_BITS 11
+#define WEIR__THREAD_INDEX_MASK ((1u << WEIR__THREAD_INDEX_BITS) - 1)
+#define WEIR__THREAD_GENERATION_MAX ((1u << 29) - 1)
+#define WEIR__THREAD_SERIAL_SHIFT 40
+
 /* One is for the thread itself. */
 #define WEIR__SHARE_AT_LEAST 2u
 
-/* What a thread knows of one dispatcher it serves. Cells: written by the thread. */
+/* What a thread knows of one dispatcher it serves, or has served. Cells: written by the thread. */
 typedef struct weir__serving {
     _Alignas(64) weir__kept kept; /* ready processors that the thread keeps for itself */
     weir__dispatcher *dispatcher;
     struct weir__thread *thread;
-    struct weir__serving *next;   /* of the dispatcher's list, which only grows */
-    bool listed;                  /* in it; under registry.lock */
-    weir__atomic_u64 wait_number; /* fair: since when it waits here; 0: it does not. Under the
+    struct weir__serving *next;    /* of the dispatcher's list, which only grows */
+    struct weir__serving *sibling; /* of the seat's list, which only grows, too */
+    bool listed;                   /* in the dispatcher's; under registry.lock */
+    weir__atomic_u64 wait_number;  /* fair: since when it waits here; 0: it does not. Under the
                                      dispatcher's lock, except that its thread clears it */
     weir__cell handled, turns, try_locks, try_locks_failed, backoffs, backoff_ns, rounds, wakeups,
         wakeups_found;
+    weir__cell handled_before; /* `handled`, when the present thread began. Under registry.lock */
 } weir__serving;
 
 /* Of a dispatcher: what its threads know of it, those that have left included. */
@@ -60,17 +68,22 @@ struct weir_turn {
     char text[128];   /* of weir_turn_fail */
 };
 
+/*
+ * A thread, or the seat that one has left: records stay in the engine's table, since others may
+ * hold pointers to them at any time, and the next thread of the same kind (external or not) takes
+ * the seat (engine/seat.c). Index, context, doorbell and `servings_known` belong to the seat.
+ */
 typedef struct weir__thread {
     weir__context context;
 
     /* The waker's side. */
     _Alignas(64) weir__atomic_u32 wake; /* a wait word: 0 asleep or about to be, 1 get up */
-    weir__atomic_u32 leave;             /* its dedicated processor is gone */
+    weir__atomic_u32 leave;             /* it is removed, or its dedicated processor is gone */
     int doorbell;                       /* external ones: rung instead; -1: it has none */
+    bool external;                      /* the application turns it */
 
     /* Its own. */
     _Alignas(64) weir_engine *engine;
-    uint64_t id;
     uint32_t index;
     uint32_t serving_count;
     uint32_t next_place;     /* round-robin: where the next round begins */
@@ -86,7 +99,7 @@ typedef struct weir__thread {
     weir__idle idle;
     weir__backoff backoff;
     weir__service *services;
-    weir__serving *servings;
+    weir__serving **servings; /* serving_count of them */
     weir__cell turns, rounds, rounds_idle, parks, backoffs;
     weir__atomic_u32 share_at;         /* the monitor: keeping so many, it has work for two */
     uint64_t turns_seen, handled_seen; /* the monitor's: at its last look */
@@ -96,8 +109,17 @@ typedef struct weir__thread {
 
     /* Control. */
     char *name;
-    bool serves;                 /* counted in its dispatchers; under registry.lock */
-    weir_thread_options options; /* its strings and arrays are copies */
+    weir__atomic_u64 id;   /* its handle; 0: not to be reached. Under registry.lock, so all of
+                                    these */
+    uint32_t generation;   /* threads that had the seat, this one included */
+    bool vacant;           /* nobody's */
+    bool removing;         /* somebody sees it off */
+    bool serves;           /* counted in its dispatchers ... */
+    bool leaves;           /* ... and in `leaving` of them */
+    uint32_t serving_room; /* of `servings` */
+    WEIR__ATOMIC(weir__serving *) servings_known; /* all that the seat ever had */
+    weir__atomic_i32 core;                        /* the first that it is pinned to; -1: none */
+    weir_thread_options options;                  /* its strings and arrays are copies */
     int32_t *cores; /* core_total of them; options.core_count is 0 if they could not be had */
     uint32_t core_total;
     void *crash_stack; /* for a crash report; NULL: there is none */
@@ -122,16 +144,29 @@ typedef enum weir__thread_state {
     WEIR__THREAD_JOINED,
 } weir__thread_state;
 
-/* Control plane; registry.lock held. Makes and publishes it; does not start it. NULL: error set.
- * Before the start, or if it is private, its dispatchers are valid at once; else from serve on. */
+/* All that a seat ever had to do with, the present ones included. */
+static inline weir__serving *weir__servings_of(weir__thread *thread)
+{
+    return weir__load(&thread->servings_known, acquire); /* [V7] pairs with [V6] */
+}
+
+/* registry.lock held, so up to `vacate`. Makes and publishes it; does not start it. NULL: error
+ * set. A private one is for one processor, with a dispatcher that has no name. Before the start, or
+ * if it is private, its dispatchers are valid at once, and so is its handle; else from serve on. */
 weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options *options,
                                   bool private, weir_error *error);
 void weir__thread_serve(weir__thread *thread);
-void weir__thread_free(weir__thread *thread);
-/* Takes back a thread that no processor can be on. registry.lock held. */
+/* No processor is put onto its dispatchers because of it any more; others still share with it. */
+void weir__thread_serve_no_longer(weir__thread *thread);
+/* Its function is over, or nobody turns it: it is gone, the seat is free, and its dispatchers are
+ * gone where it was the last. */
+void weir__thread_vacate(weir__thread *thread);
+/* Takes back a thread that no processor can be on. */
 void weir__thread_withdraw(weir__thread *thread);
-/* Takes back a thread that may be in a handler: waits for it. Not with the lock held. */
-void weir__thread_retire(weir__thread *thread);
+
+void weir__thread_free(weir__thread *thread);
+/* run_once is over, or somebody is done with a thread that nobody may turn meanwhile. */
+void weir__thread_turned(weir__thread *thread);
 
 /* Starts the OS thread (external: nothing). */
 weir_status weir__thread_start(weir__thread *thread, weir_error *error);
@@ -140,5 +175,7 @@ weir_status weir__thread_start(weir__thread *thread, weir_error *error);
 void weir__thread_wake(weir__thread *thread);
 
 weir__thread *weir__thread_of(weir_engine *engine, weir_thread handle);
+/* The same, also if it has ended with the engine. */
+weir__thread *weir__thread_known(weir_engine *engine, weir_thread handle);
 
 #endif /* WEIR_ENGINE_THREAD_H */

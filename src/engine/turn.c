@@ -15,6 +15,7 @@
 #include "engine/life.h"
 #include "engine/freeze.h"
 #include "engine/hold.h"
+#include "engine/ready.h"
 #include "engine/room.h"
 #include "sync/tell.h"
 
@@ -398,7 +399,7 @@ static weir__turn_end run_rest(weir__thread *thread, weir__serving *serving, uin
     uint32_t batch = turn->processor->batch_max;
     progress at;
     begin(&at, word, done);
-    if (thread->options.external && thread->events_left < batch) {
+    if (thread->external && thread->events_left < batch) {
         batch = thread->events_left;
     }
     return end_turn(turn, serving, &at, run_events(turn, &at, batch));
@@ -413,7 +414,7 @@ static inline bool is_ordinary(const weir_engine *engine, weir__processor *proce
 }
 
 /* The engine starts or is over, or the processor has not begun. False: no event is handled now. */
-static bool prepare(weir_turn *turn, weir__turn_end *end)
+static bool prepare(weir_turn *turn, weir__dispatcher *dispatcher, weir__turn_end *end)
 {
     const weir_engine *engine = turn->context->engine;
     *end = WEIR__TURN_MORE;
@@ -425,7 +426,7 @@ static bool prepare(weir_turn *turn, weir__turn_end *end)
     }
     const weir__phase phase = weir__engine_phase(engine);
     if (phase == WEIR__STARTING) {
-        weir__hold(turn->processor);
+        weir__hold(turn->context, dispatcher, turn->processor);
         *end = WEIR__TURN_OVER;
     }
     /* Abandoned: the start has failed, its events are left. */
@@ -440,7 +441,7 @@ WEIR__SELDOM static weir__turn_end run_special(weir__thread *thread, weir__servi
     weir__turn_end end;
     turn->flow = 0;
     turn->ahead = 0;
-    if (!prepare(turn, &end)) {
+    if (!prepare(turn, serving->dispatcher, &end)) {
         return end;
     }
     const uint64_t word = weir__load(&processor->mailbox.word, acquire);
@@ -468,11 +469,23 @@ static inline bool run_lone(weir_turn *turn, weir__lone *lone, uint64_t word, bo
            weir__mailbox_idle_lone(&processor->mailbox, word);
 }
 
+/* It was moved while it waited here. */
+WEIR__SELDOM static weir__turn_end pass_on(weir__thread *thread, weir__processor *processor)
+{
+    weir__ready_elsewhere(&thread->context, processor);
+    return WEIR__TURN_OVER;
+}
+
 static WEIR__ALWAYS weir__turn_end run_turn(weir__thread *thread, weir__serving *serving,
                                             weir__processor *processor)
 {
     weir_turn *turn = &thread->turn;
     bool goes_on = true;
+    if (weir__unlikely(weir__processor_dispatcher(processor) != serving->dispatcher)) {
+        return pass_on(thread, processor);
+    }
+    weir__cell_add(&serving->turns, 1);
+    weir__cell_add(&thread->turns, 1);
     turn->processor = processor;
     turn->self.id = weir__load(&processor->id, relaxed);
     turn->now = 0;
@@ -504,10 +517,9 @@ weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
     uint32_t more = most - 1; /* that may follow */
     weir__turn_end end;
     for (;;) {
-        weir__cell_add(&serving->turns, 1);
-        weir__cell_add(&thread->turns, 1);
         end = run_turn(thread, serving, processor);
-        if (weir__unlikely(end != WEIR__TURN_OVER) || more == 0) {
+        if (weir__unlikely(end != WEIR__TURN_OVER) || more == 0 ||
+            weir__unlikely(weir__load(&thread->leave, relaxed) != 0)) {
             break;
         }
         processor = weir__kept_next(&serving->kept);

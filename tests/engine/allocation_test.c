@@ -98,6 +98,14 @@ static void prepare_for_start(scene *s)
     s->posted = 1;
 }
 
+static void prepare_seats(scene *s)
+{
+    prepare_running(s);
+    const weir_thread gone = test_thread_add(s->engine, WEIR_THREAD(.name = "worker"));
+    (void)test_thread_add(s->engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("b")));
+    assert_int_equal(WEIR_OK, weir_thread_remove(s->engine, gone, NULL));
+}
+
 /* ---- operations ---- */
 
 static weir_status add_thread(scene *s)
@@ -137,6 +145,36 @@ static weir_status assign_by_strategy(scene *s)
                                 WEIR_ASSIGNMENT(.strategy = WEIR_STRATEGY_SHARED, .threads = 3,
                                                 .dispatchers = WEIR_NAMES("", "x", "y")),
                                 &s->error);
+}
+
+static void *move_as_a_guest(void *argument)
+{
+    scene *s = argument;
+    (void)weir_processor_move(s->engine, s->parent, "b", &s->error);
+    return NULL;
+}
+
+static weir_status move_from_a_new_thread(scene *s)
+{
+    pthread_t thread;
+    assert_int_equal(0, pthread_create(&thread, NULL, move_as_a_guest, s));
+    assert_int_equal(0, pthread_join(thread, NULL));
+    return s->error.status;
+}
+
+static void nothing_was_moved(scene *s)
+{
+    char name[8] = "?";
+    assert_int_equal(WEIR_OK, weir_processor_dispatcher(s->engine, s->parent, name, sizeof(name)));
+    assert_string_equal("", name);
+}
+
+/* Whatever fails, a thread that is to go goes. */
+static weir_status remove_thread(scene *s)
+{
+    const weir_thread thread = weir_thread_find(s->engine, "weir-2");
+    const weir_status status = weir_thread_remove(s->engine, thread, &s->error);
+    return status == WEIR_UNKNOWN ? WEIR_OK : status;
 }
 
 static weir_status add_processor(scene *s)
@@ -286,6 +324,10 @@ static const operation operations[] = {
     { "thread_add", NULL, add_thread, no_thread_was_added, false, true },
     { "thread_add, external", NULL, add_external_thread, no_thread_was_added, false, true },
     { "thread_add, running", prepare_running, add_thread, no_thread_was_added, false, true },
+    { "thread_add, on a seat that is left", prepare_seats, add_thread, no_thread_was_added, false,
+      true },
+    { "thread_remove", prepare_seats, remove_thread, NULL, false, true },
+    { "processor_move", prepare_seats, move_from_a_new_thread, nothing_was_moved, false, true },
     { "assign", NULL, assign_rows, no_thread_was_added, false, true },
     { "assign_strategy", NULL, assign_by_strategy, no_thread_was_added, false, true },
     { "processor_add", prepare_parent, add_processor, no_processor_was_added, false, true },

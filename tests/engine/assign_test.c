@@ -74,14 +74,14 @@ static uint64_t threads_of(weir_engine *engine, const char *dispatcher)
 }
 
 typedef struct names {
-    const char *seen[NAMES_MAX];
+    char seen[NAMES_MAX][16]; /* copies: a name is valid during the visit */
     size_t count, stop_after;
 } names;
 
 static bool note_name(void *context, const char *name)
 {
     names *n = context;
-    n->seen[n->count++] = name;
+    (void)snprintf(n->seen[n->count++], sizeof(n->seen[0]), "%s", name);
     return n->count < n->stop_after;
 }
 

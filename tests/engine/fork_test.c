@@ -79,6 +79,9 @@ static void child_controls(family *f)
     ROW(33, weir_thread_fd(f->engine, f->loop) == -1);
     ROW(34, weir_thread_run_once(f->engine, f->loop, 0) == WEIR_E_INVALID);
     ROW(35, weir_signal_open(f->engine, f->to, 0, NULL).id == 0);
+    ROW(36, weir_processor_move(f->engine, f->to, "", NULL) == WEIR_E_INVALID);
+    ROW(37, weir_processor_dispatcher(f->engine, f->to, name, sizeof(name)) == WEIR_E_INVALID);
+    ROW(38, weir_thread_remove(f->engine, f->loop, NULL) == WEIR_E_INVALID);
 }
 
 static bool refuse_name(void *context, const char *name)

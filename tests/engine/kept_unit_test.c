@@ -19,6 +19,7 @@ typedef struct desk {
     weir_engine engine;
     weir__dispatcher dispatcher;
     weir__serving servings[THREADS];
+    weir__serving *served[THREADS];
     weir__thread threads[THREADS];
     weir__processor processors[PROCESSORS];
 } desk;
@@ -35,7 +36,8 @@ static desk *desk_open(void)
         weir__store(&d.threads[i].share_at, WEIR__SHARE_AT_LEAST, relaxed);
         d.servings[i].next = weir__load(&d.dispatcher.servings, relaxed);
         weir__store(&d.dispatcher.servings, &d.servings[i], relaxed);
-        d.threads[i].servings = &d.servings[i];
+        d.served[i] = &d.servings[i];
+        d.threads[i].servings = &d.served[i];
         d.threads[i].serving_count = 1;
     }
     return &d;

@@ -19,6 +19,7 @@ enum { PROCESSORS = 40, COUNT_MAX = (1 << 22) - 1 };
 typedef struct desk {
     weir__dispatcher dispatcher;
     weir__serving serving;
+    weir__serving *served;
     weir__thread thread;
     weir__processor processors[PROCESSORS];
 } desk;
@@ -28,7 +29,8 @@ static desk *desk_open(void)
     static desk d;
     memset(&d, 0, sizeof(d));
     d.serving.dispatcher = &d.dispatcher;
-    d.thread.servings = &d.serving;
+    d.served = &d.serving;
+    d.thread.servings = &d.served;
     d.thread.serving_count = 1;
     return &d;
 }

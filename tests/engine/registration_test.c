@@ -65,14 +65,14 @@ static void a_processor_without_a_dispatcher_needs_the_default_one_to_be_served(
 }
 
 typedef struct visited {
-    const char *names[8];
+    char names[8][16]; /* copies: a name is valid during the visit */
     size_t count, limit;
 } visited;
 
 static bool visit(void *context, const char *name)
 {
     visited *v = context;
-    v->names[v->count++] = name;
+    (void)snprintf(v->names[v->count++], sizeof(v->names[0]), "%s", name);
     return v->count < v->limit;
 }
 

@@ -130,6 +130,7 @@ typedef struct litmus {
     weir__dispatcher dispatcher;
     weir__thread taker;
     weir__serving serving;
+    weir__serving *served;
     _Alignas(64) weir__processor processors[2];
     _Alignas(64) atomic_uint_least64_t round; /* begins with it; OVER: none does any more */
     _Alignas(64) atomic_uint_least64_t done;  /* ends with it */
@@ -228,7 +229,8 @@ static void what_a_take_leaves_over_is_seen_by_the_taker_or_by_who_parks(void **
     l->dispatcher.engine = &l->engine;
     l->serving.dispatcher = &l->dispatcher;
     l->taker.engine = &l->engine;
-    l->taker.servings = &l->serving;
+    l->served = &l->serving;
+    l->taker.servings = &l->served;
     l->taker.serving_count = 1;
     aside taking, parking;
     aside_begin(&taking, take_and_look, l);
