@@ -61,6 +61,10 @@ typedef struct weir_engine_options {
     weir_log_level log_level;        /* default warning */
     const weir_allocator *allocator; /* copied; default the C library's */
     weir_crash_report crash_report;  /* default on */
+    weir_ns stuck_after; /* a handler or hook that runs longer is reported in the log, with its
+                            processor, event, thread and stack, and again at growing intervals;
+                            default 5 s; at least 1 ms; WEIR_FOREVER: never. For the stack its
+                            thread gets a SIGURG: see docs/guide/errors.md */
 } weir_engine_options;
 
 #define WEIR_ENGINE_OPTIONS_INIT WEIR_SIZED(weir_engine_options)

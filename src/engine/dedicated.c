@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/options.h"
+#include "engine/watchdog.h"
 
 /* A pair that an earlier dedicated processor left behind. */
 static weir__thread *find_free(weir_engine *engine)
@@ -34,6 +35,7 @@ static weir__thread *reuse(weir_engine *engine, weir__thread *thread, const char
     if (weir__load(&thread->state, acquire) == WEIR__THREAD_LEFT) {
         weir__os_thread_join(&thread->os);
     }
+    weir__watchdog_rename(engine, &thread->watched, copy);
     weir__release_text(&engine->allocator, thread->name);
     thread->name = copy;
     thread->options.name = copy;

@@ -43,6 +43,7 @@ struct weir_engine {
     weir__atomic_u32 phase;
     weir__atomic_u32 attention;  /* != 0: a freeze is under way or done; look closer */
     weir__atomic_u32 monitoring; /* a wait word (engine/monitor.h) */
+    weir__atomic_u32 watching;   /* a wait word (engine/watchdog.h) */
     weir__mutex count_lock;      /* taken for counting while attention is set */
     weir__registry registry;
     weir__stores stores; /* what mailboxes are made of */
@@ -90,6 +91,13 @@ struct weir_engine {
     weir__atomic_u32 inits_awaited; /* before RUNNING: inits that the start waits for */
     struct weir__keeper *keeper;    /* under registry.lock: asynchronous stops */
     struct weir__monitor *monitor;  /* under registry.lock: looks after what threads keep */
+
+    /* The watchdog (engine/watchdog.c). */
+    struct weir__watchdog *watchdog; /* under registry.lock */
+    bool stacks; /* threads can be asked for theirs; written before they start */
+    weir__mutex watch_lock;
+    weir__watched *watched; /* a list; under watch_lock */
+    weir__cell stuck;       /* handlers and hooks that were reported; the watchdog writes it */
     struct weir_engine *next_alive;
 };
 

@@ -20,7 +20,9 @@
 #include "engine/engine.h"
 #include "engine/monitor.h"
 #include "engine/options.h"
+#include "engine/watchdog.h"
 #include "sync/crash.h"
+#include "sync/stack.h"
 #include "sync/word.h"
 
 /* ---- dispatchers ---- */
@@ -223,6 +225,7 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;
+    thread->trail.watched = engine->options.stuck_after != WEIR_FOREVER;
     thread->turn.context = &thread->context;
     thread->turn.trail = &thread->trail;
     weir__store(&thread->share_at, WEIR__SHARE_AT_LEAST, relaxed);
@@ -240,6 +243,9 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
         weir__thread_serve(thread);
     }
     weir__contexts_enlist(engine, &thread->context);
+    thread->watched.trail = &thread->trail;
+    thread->watched.name = thread->name;
+    weir__watchdog_add(engine, &thread->watched);
     weir__store(&engine->threads[index], thread, relaxed);
     /* [V5] pairs with [V4]: the thread is complete. */
     weir__store(&engine->thread_count, index + 1, release);
@@ -288,6 +294,10 @@ static bool settle_in(weir__thread *thread)
     char number[16];
     weir__os_thread_name(thread->name);
     weir__store(&thread->system_id, (uint32_t)weir__os_thread_id(), relaxed);
+    if (engine->stacks) {
+        weir__stack_admit();
+        weir__watched_by(&thread->watched, (uint32_t)weir__os_thread_id());
+    }
     snprintf(component, sizeof(component), "thread %.80s", thread->name);
     if (options->core_count > 0) {
         int32_t core;
@@ -351,7 +361,9 @@ static void run(void *argument)
         }
         weir__context_handler_begin(); /* whatever runs here is a handler or a hook */
         (void)weir__context_trail_swap(&thread->trail);
+        weir__watched_up(engine, &thread->watched);
         weir__duty_run(thread);
+        weir__watched_rest(&thread->watched);
         (void)weir__context_trail_swap(NULL);
         weir__context_handler_end();
         weir__context_detach(&thread->context);
@@ -359,6 +371,7 @@ static void run(void *argument)
     if (thread->crash_stack != NULL) {
         weir__crash_stack_end(thread->crash_stack);
     }
+    weir__watched_by(&thread->watched, 0);
     weir__store(&thread->system_id, 0, relaxed);
     weir__store(&thread->state, WEIR__THREAD_LEFT, seq_cst);
     weir__add(&engine->threads_out, 1, seq_cst);
@@ -369,7 +382,7 @@ weir_status weir__thread_start(weir__thread *thread, weir_error *error)
 {
     if (thread->options.external) {
         /* Asleep until somebody rings. */
-        weir__store(&thread->parked, 1, relaxed);
+        weir__watched_rest(&thread->watched);
         if (!weir__duty_park(thread)) {
             weir__doorbell_ring(thread->doorbell);
         }
