@@ -57,7 +57,8 @@ static void open_scene(guard_scene *scene, const guard_path *path)
     memset(scene, 0, sizeof(*scene));
     scene->error = (weir_error)WEIR_ERROR_INIT;
     scene->engine = weir_engine_create(
-        WEIR_ENGINE(.log_level = WEIR_LOG_OFF, .crash_report = WEIR_CRASH_REPORT_OFF),
+        WEIR_ENGINE(.log_level = WEIR_LOG_OFF, .crash_report = WEIR_CRASH_REPORT_OFF,
+                    .stuck_after = WEIR_FOREVER), /* no other thread */
         &scene->error);
     scene->thread = weir_thread_add(scene->engine, WEIR_THREAD(.external = true), &scene->error);
     path->open(scene);

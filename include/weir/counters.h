@@ -31,6 +31,7 @@ typedef struct weir_counters {
     uint64_t block_bytes, block_bytes_high, block_refused; /* now, most ever, not given */
     uint64_t pool_bytes;                                   /* memory for envelopes, so far */
     uint64_t triggers; /* handled by event time (weir_processor_options); processor only */
+    uint64_t stuck;    /* handlers and hooks that ran longer than stuck_after, so far */
 } weir_counters;
 #define WEIR_COUNTERS_INIT WEIR_SIZED(weir_counters)
 

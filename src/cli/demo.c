@@ -16,7 +16,7 @@
 static const char program[] = "weir demo";
 
 static const char help[] =
-    "usage: weir demo [--seconds N] [--json]\n"
+    "usage: weir demo [--seconds N] [--json] [--stuck]\n"
     "\n"
     "Runs a mixed load on four dispatchers: threads outside that post, processors\n"
     "that post to each other, questions and answers, bursts, mailboxes that drop, a\n"
@@ -28,6 +28,8 @@ static const char help[] =
     "options:\n"
     "  --seconds N   how long to run: 0.1 to 86400, fractions allowed; default 5\n"
     "  --json        print one JSON object and nothing else\n"
+    "  --stuck       one handler hangs for two seconds: on stderr stands what the\n"
+    "                watchdog says of it, while the other dispatchers go on\n"
     "  -h, --help    show this text\n"
     "\n"
     "Ctrl-C or SIGTERM ends the load early; what was accepted is still handled, and\n"
@@ -46,11 +48,12 @@ static const char help[] =
 #define SECONDS_MAX 86400.0
 #define REDRAW_EVERY (250 * WEIR_MS)
 
-enum { OPTION_SECONDS = 256, OPTION_JSON }; /* no letters: beyond all characters */
+enum { OPTION_SECONDS = 256, OPTION_JSON, OPTION_STUCK }; /* no letters: beyond all characters */
 
 struct options {
     double seconds;
     bool json;
+    bool stuck;
     bool help;
 };
 
@@ -69,6 +72,7 @@ static int parse_options(int argc, char **argv, struct options *options)
 {
     static const struct option known[] = { { "seconds", required_argument, NULL, OPTION_SECONDS },
                                            { "json", no_argument, NULL, OPTION_JSON },
+                                           { "stuck", no_argument, NULL, OPTION_STUCK },
                                            { "help", no_argument, NULL, 'h' },
                                            { NULL, 0, NULL, 0 } };
     *options = (struct options){ .seconds = 5.0 };
@@ -86,6 +90,9 @@ static int parse_options(int argc, char **argv, struct options *options)
             break;
         case OPTION_JSON:
             options->json = true;
+            break;
+        case OPTION_STUCK:
+            options->stuck = true;
             break;
         case 'h':
             options->help = true;
@@ -108,6 +115,16 @@ struct run {
     weir__demo_table table;
 };
 
+/* What the watchdog has said since the last time, above the table. */
+static void show_reports(struct run *run)
+{
+    if (weir__demo_reports_wait(&run->load->reports)) {
+        weir__demo_table_erase(&run->table);
+        fflush(stdout);
+        weir__demo_reports_print(&run->load->reports, stderr);
+    }
+}
+
 /* Until the time is over or somebody asks us to end; draws meanwhile if there is a terminal. */
 static void watch(struct run *run, const struct options *options, int interrupts)
 {
@@ -117,11 +134,13 @@ static void watch(struct run *run, const struct options *options, int interrupts
     weir_ns now = start;
     run->before = run->first;
     while (now < end) {
-        const weir_ns wait = draw && end - now > REDRAW_EVERY ? REDRAW_EVERY : end - now;
+        const bool often = (draw || options->stuck) && end - now > REDRAW_EVERY;
+        const weir_ns wait = often ? REDRAW_EVERY : end - now;
         if (weir__interrupt_wait(interrupts, wait)) {
             return;
         }
         now = weir_time_now(run->load->engine);
+        show_reports(run);
         if (draw) {
             weir__demo_look_take(&run->now, run->load);
             weir__demo_figures_make(&run->figures, run->load, &run->before, &run->now);
@@ -139,6 +158,7 @@ static int show_end(struct run *run, const struct options *options, weir_status 
     weir__demo_figures_make(&run->figures, run->load, &run->first, &run->now);
     const char *wrong = weir__demo_look_judge(&run->now);
     weir__demo_table_erase(&run->table);
+    show_reports(run);
     if (options->json) {
         weir__demo_json_print(stdout, &run->figures);
     } else {
@@ -164,7 +184,7 @@ static int run_load(struct run *run, const struct options *options)
         fprintf(stderr, "%s: cannot watch for signals: %s\n", program, strerror(errno));
         return WEIR__EXIT_FAILED;
     }
-    run->load = weir__demo_load_create(&error);
+    run->load = weir__demo_load_create(options->stuck, &error);
     if (run->load == NULL) {
         weir__interrupt_close(interrupts);
         return weir_error_print(&error);

@@ -105,7 +105,12 @@ static weir_status take(void *state, weir_turn *turn, const weir_event *event)
 static weir_status importer_record(void *state, weir_turn *turn, const weir_event *event)
 {
     weir__demo_actor *self = state;
-    if (arrive(self, event)->number % FAIL_EVERY == 0) {
+    const bool first = weir__cell_read(&self->seen) == 0;
+    const uint32_t number = arrive(self, event)->number;
+    if (first && self->load->stuck) {
+        weir__demo_hang();
+    }
+    if (number % FAIL_EVERY == 0) {
         return weir_turn_fail(turn, WEIR_E_FAILED, "a record that cannot be read, as it happens");
     }
     return WEIR_OK;

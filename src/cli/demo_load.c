@@ -30,16 +30,27 @@ static void assign_threads(weir__demo_load *load, weir_error *error)
     weir_assign(load->engine, load->rows, error);
 }
 
-weir__demo_load *weir__demo_load_create(weir_error *error)
+/* The importer's failures are part of the show, and a log line would tear the table. */
+static weir_engine *create_engine(weir__demo_load *load, weir_error *error)
+{
+    if (!load->stuck) {
+        return weir_engine_create(WEIR_ENGINE(.name = "demo", .log_level = WEIR_LOG_ERROR), error);
+    }
+    return weir_engine_create(WEIR_ENGINE(.name = "demo", .log = weir__demo_reports_hook,
+                                          .log_context = &load->reports,
+                                          .stuck_after = WEIR__DEMO_STUCK_AFTER),
+                              error);
+}
+
+weir__demo_load *weir__demo_load_create(bool stuck, weir_error *error)
 {
     weir__demo_load *load = calloc(1, sizeof(*load));
     if (load == NULL) {
         weir_error_set(error, WEIR_E_NOMEM, "weir demo", "no memory for the load");
         return NULL;
     }
-    /* The importer's failures are part of the show, and a log line would tear the table. */
-    load->engine =
-        weir_engine_create(WEIR_ENGINE(.name = "demo", .log_level = WEIR_LOG_ERROR), error);
+    load->stuck = stuck;
+    load->engine = create_engine(load, error);
     assign_threads(load, error);
     weir__demo_actors_add(load, error);
     if (error->status != WEIR_OK) {

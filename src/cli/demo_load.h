@@ -20,6 +20,7 @@
 #ifndef WEIR_CLI_DEMO_LOAD_H
 #define WEIR_CLI_DEMO_LOAD_H
 
+#include "cli/demo_stuck.h"
 #include "observe/histogram.h"
 #include "sync/atomic.h"
 #include "sync/thread.h"
@@ -62,6 +63,8 @@ typedef struct weir__demo_producer {
 
 typedef struct weir__demo_load {
     weir_engine *engine;
+    bool stuck;                 /* the importer hangs at its first event ... */
+    weir__demo_reports reports; /* ... and this is what is said of it */
     uint32_t threads;
     const char *const *rows[WEIR__DEMO_THREADS_MAX + 1]; /* what each serves; both end with NULL */
     weir__atomic_u32 stopping; /* tells the producers; the join does the rest */
@@ -84,8 +87,9 @@ extern const weir_event_type weir__demo_request_type;
 extern const weir_event_type weir__demo_tick_type;
 extern const weir_event_type weir__demo_record_type;
 
-/* The engine with its threads and actors, not started. NULL on error. */
-weir__demo_load *weir__demo_load_create(weir_error *error);
+/* The engine with its threads and actors, not started; with a handler that hangs, if `stuck`. NULL
+ * on error. */
+weir__demo_load *weir__demo_load_create(bool stuck, weir_error *error);
 
 /* Adds the actors to load->engine (demo_actors.c). */
 void weir__demo_actors_add(weir__demo_load *load, weir_error *error);

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/signal.h"
 #include "sync/crash.h"
+#include "sync/stack.h"
 #include "sync/thread.h"
 #include "sync/word.h"
 
@@ -21,7 +22,8 @@ typedef weir__attachment attachment;
 
 typedef struct thread_state {
     attachment *first;
-    uint32_t handlers; /* nesting depth of handlers on this thread */
+    uint32_t handlers;  /* nesting depth of handlers on this thread */
+    uint32_t system_id; /* of this thread: asking the system for it is slow */
     struct weir__trail *trail;
 } thread_state;
 
@@ -44,6 +46,7 @@ static thread_state *make_state(void)
         state = weir__allocate(weir__allocator_default(), sizeof(*state));
         *weir__local() = state;
         if (state != NULL) {
+            state->system_id = (uint32_t)weir__os_thread_id();
             weir__local_arm();
         }
     }
@@ -100,7 +103,12 @@ static void after_fork(void)
     }
     alive_lock = (weir__mutex){ { 0 } };
     alive = NULL;
+    thread_state *state = state_of_thread();
+    if (state != NULL) {
+        state->system_id = (uint32_t)weir__os_thread_id();
+    }
     weir__crash_after_fork();
+    weir__stack_after_fork();
 }
 
 int weir__contexts_open(weir_engine *engine)
@@ -282,6 +290,12 @@ void weir__context_detach(weir__context *context)
             return;
         }
     }
+}
+
+uint32_t weir__context_system_id(void)
+{
+    const thread_state *state = state_of_thread();
+    return state != NULL ? state->system_id : 0;
 }
 
 bool weir__context_in_handler(void)

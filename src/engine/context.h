@@ -103,6 +103,9 @@ void weir__context_give_back(weir__context *context);
  * a child after fork. */
 weir__context *weir__context_find(weir_engine *engine);
 
+/* The system's number of the calling thread; 0: it has had nothing to do with weir yet. */
+uint32_t weir__context_system_id(void);
+
 /* True while the calling thread runs a handler or hook, of whatever engine. */
 bool weir__context_in_handler(void);
 /* Brackets around the calling thread's handlers. They nest. */

@@ -59,6 +59,7 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     c.block_bytes_high = weir__load(&engine->block_bytes_high, relaxed);
     c.block_refused = weir__load(&engine->block_refused, relaxed);
     c.pool_bytes = weir__stores_bytes(&engine->stores);
+    c.stuck = weir__cell_read(&engine->stuck);
     return weir__struct_fill(out, &c, sizeof(c));
 }
 

@@ -61,14 +61,21 @@ static void put_quoted(const char *name)
     weir__line_text(&line, "\"");
 }
 
+/* NULL: an init or a destroy. */
+static const weir_event_type *type_of(const weir__step *step)
+{
+    return weir__load(&((weir__step *)(uintptr_t)step)->type, relaxed);
+}
+
 /* shop.order (40 bytes), or init. */
 static void put_event(const weir__step *step, size_t most)
 {
-    if (step->type == NULL) {
+    const weir_event_type *type = type_of(step);
+    if (type == NULL) {
         weir__line_text(&line, step->size == WEIR__HOOK_INIT ? "init" : "destroy");
         return;
     }
-    weir__line_name(&line, step->type->name != NULL ? step->type->name : "(no name)", most);
+    weir__line_name(&line, type->name != NULL ? type->name : "(no name)", most);
     weir__line_text(&line, " (");
     weir__line_number(&line, step->size);
     weir__line_text(&line, step->size == 1 ? " byte)" : " bytes)");
@@ -108,13 +115,13 @@ static void write_guilty(const weir__crash *crash, const weir__trail *trail)
     }
     const weir__step *step = weir__trail_back(trail, 0);
     weir__line_text(&line, " in the ");
-    weir__line_text(&line, hooks[trail->hook]);
+    weir__line_text(&line, hooks[weir__trail_hook_at(weir__cell_read(&trail->at))]);
     weir__line_text(&line, " of processor ");
     weir__line_text(&line, "\"");
-    put_processor(trail, step->processor, NAME_WHOLE);
+    put_processor(trail, weir__cell_read(&step->processor), NAME_WHOLE);
     weir__line_text(&line, "\"");
     write_line();
-    if (step->type != NULL) {
+    if (type_of(step) != NULL) {
         weir__line_text(&line, "  event ");
         put_event(step, NAME_WHOLE);
         weir__line_text(&line, ", ");
@@ -151,7 +158,7 @@ static columns measure(const weir__trail *trail, uint64_t shown)
     for (uint64_t back = 0; back < shown; back++) {
         const weir__step *step = weir__trail_back(trail, back);
         line.length = 0;
-        put_processor(trail, step->processor, NAME_SHORT);
+        put_processor(trail, weir__cell_read(&step->processor), NAME_SHORT);
         at.event = line.length > at.event ? line.length : at.event;
         line.length = 0;
         put_event(step, TYPE_SHORT);
@@ -165,7 +172,7 @@ static columns measure(const weir__trail *trail, uint64_t shown)
 
 static void write_events(const weir__trail *trail)
 {
-    const uint64_t count = weir__trail_count(trail);
+    const uint64_t count = weir__trail_count(trail) - trail->before;
     const uint64_t shown = count < WEIR__TRAIL_STEPS ? count : WEIR__TRAIL_STEPS;
     if (shown == 0) {
         return;
@@ -178,10 +185,10 @@ static void write_events(const weir__trail *trail)
         weir__line_text(&line, back + 1 < 10 ? "     " : "    ");
         weir__line_number(&line, back + 1);
         weir__line_text(&line, "  ");
-        put_processor(trail, step->processor, NAME_SHORT);
+        put_processor(trail, weir__cell_read(&step->processor), NAME_SHORT);
         weir__line_column(&line, at.event);
         put_event(step, TYPE_SHORT);
-        if (step->type != NULL) {
+        if (type_of(step) != NULL) {
             weir__line_column(&line, at.sender);
             put_sender(trail, step, NAME_SHORT);
         }

@@ -20,6 +20,7 @@
 #include "engine/ready.h"
 #include "engine/share.h"
 #include "engine/turn.h"
+#include "engine/watchdog.h"
 #include "sync/word.h"
 
 #define SERVICE_PARK WEIR_MS /* a service that gives no deadline is called at least so often */
@@ -380,11 +381,13 @@ static void park(weir__thread *thread)
         weir__engine_progress_if_stopping(thread->engine);
         /* Ends with a wake-up; a spurious return finds the word unchanged and sleeps on. */
         const weir_ns most = thread->services != NULL ? SERVICE_PARK : WEIR_FOREVER;
+        weir__watched_rest(&thread->watched);
         while (weir__load(&thread->wake, seq_cst) == 0) {
             if (!weir__word_wait(&thread->wake, 0, most)) {
                 break; /* its services want to be looked at */
             }
         }
+        weir__watched_up(thread->engine, &thread->watched);
         thread->woken = true;
         for (uint32_t i = 0; i < thread->serving_count; i++) {
             weir__cell_add(&thread->servings[i]->wakeups, 1);

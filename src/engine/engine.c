@@ -20,6 +20,7 @@
 #include "engine/options.h"
 #include "engine/shutdown.h"
 #include "engine/signal.h"
+#include "engine/watchdog.h"
 #include "sync/word.h"
 
 weir_ns weir__deadline(weir_ns timeout, weir_ns when_zero)
@@ -165,7 +166,7 @@ static void undo_threads(weir_engine *engine, uint32_t started)
 
 static weir_status start_threads(weir_engine *engine, weir_error *error)
 {
-    weir_status status = WEIR_OK;
+    weir_status status = weir__watchdog_start(engine, error);
     const uint32_t count = weir__load(&engine->thread_count, relaxed);
     uint32_t started = 0;
     for (; started < count && status == WEIR_OK; started++) {
@@ -183,6 +184,7 @@ static weir_status start_threads(weir_engine *engine, weir_error *error)
     status = status == WEIR_OK ? weir__monitor_need(engine, error) : status;
     if (status != WEIR_OK) {
         undo_threads(engine, started);
+        weir__watchdog_undo(engine);
     }
     return status;
 }
@@ -382,6 +384,7 @@ void weir_engine_destroy(weir_engine *engine)
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__bury_all(engine);
     weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */
+    weir__watchdog_close(engine);
     weir__signals_close(engine);
     weir__contexts_close(engine); /* from here on, threads that end leave the pools alone */
     weir__blocks_close(engine);

@@ -44,6 +44,7 @@ struct weir_engine {
     weir__atomic_u32 phase;
     weir__atomic_u32 attention;  /* != 0: a freeze is under way or done; look closer */
     weir__atomic_u32 monitoring; /* a wait word (engine/monitor.h) */
+    weir__atomic_u32 watching;   /* a wait word (engine/watchdog.h) */
     weir__mutex count_lock;      /* taken for counting while attention is set */
     weir__registry registry;
     weir__stores stores; /* what mailboxes are made of */
@@ -98,6 +99,13 @@ struct weir_engine {
     weir__atomic_u32 scheduler_turn; /* whose turn it is to be chosen by a thread */
     weir__atomic_u32 timers_left;    /* of timers_max, that no scheduler has taken */
     weir__mutex credit_lock;         /* held while some are taken */
+
+    /* The watchdog (engine/watchdog.c). */
+    struct weir__watchdog *watchdog; /* under registry.lock */
+    bool stacks; /* threads can be asked for theirs; written before they start */
+    weir__mutex watch_lock;
+    weir__watched *watched; /* a list; under watch_lock */
+    weir__cell stuck;       /* handlers and hooks that were reported; the watchdog writes it */
     struct weir_engine *next_alive;
 };
 

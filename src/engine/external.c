@@ -2,8 +2,8 @@
  * engine/external.c - threads that the application turns.
  *
  * Between two calls of run_once the thread is either *parked* (its bits are set; a poster rings the
- * doorbell) or has work left over (the doorbell has been rung already). It is never counted as
- * searching: nobody may rely on a thread that somebody else turns.
+ * doorbell) or has work left over and is *up* (the doorbell has been rung already). It is never
+ * counted as searching: nobody may rely on a thread that somebody else turns.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,6 +11,7 @@
 #include "engine/duty.h"
 #include "engine/engine.h"
 #include "engine/turn.h"
+#include "engine/watchdog.h"
 #include "sync/word.h"
 
 #define LIMIT_DEFAULT 256u
@@ -97,19 +98,20 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     }
     weir__context_handler_begin();
     weir__trail *outer = weir__context_trail_swap(&thread->trail);
+    weir__watched_by(&thread->watched, weir__context_system_id());
     const uint64_t first = handled_by(thread);
     const uint64_t most = limit != 0 ? limit : LIMIT_DEFAULT;
-    if (weir__load(&thread->parked, relaxed) != 0) {
+    if (WEIR__TRAIL_READ(&thread->trail, &thread->watched.up) == 0) {
         weir__duty_unpark(thread);
         thread->searching = false;
-        weir__store(&thread->parked, 0, relaxed);
+        weir__watched_up(engine, &thread->watched);
     }
     const bool idle = turn_until(thread, first + most);
     if (idle) {
         if (handled_by(thread) != first) {
             weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
         }
-        weir__store(&thread->parked, 1, relaxed);
+        weir__watched_rest(&thread->watched);
         weir__engine_progress_if_stopping(engine);
     } else {
         weir__doorbell_ring(thread->doorbell);

@@ -17,6 +17,7 @@
 #include "engine/ready.h"
 #include "engine/room.h"
 #include "engine/stop.h"
+#include "engine/watchdog.h"
 
 /* "processor orders", "processor #3.1". By the owner. */
 static void component_of(const weir__processor *processor, char *out, size_t size)
@@ -216,14 +217,26 @@ void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_st
 {
     weir__trail *outer = weir__context_trail();
     const bool own = outer != NULL && outer->engine == engine;
-    weir__trail brief = { .engine = engine, .thread = own ? outer->thread : NULL };
+    weir__trail brief = { .engine = engine,
+                          .thread = own ? outer->thread : NULL,
+                          .watched = engine->options.stuck_after != WEIR_FOREVER };
     /* The engine's own threads have theirs; others, and a handler that ends what nobody else will,
      * get one for as long as it takes. */
     weir__trail *trail = own && !weir__trail_runs(outer) ? outer : &brief;
+    weir__watched watched = { .trail = trail };
     (void)weir__context_trail_swap(trail);
+    if (trail == &brief) {
+        watched.name = brief.thread != NULL ? brief.thread->name : NULL;
+        weir__watched_by(&watched, weir__context_system_id());
+        weir__watchdog_add(engine, &watched);
+        weir__watched_up(engine, &watched);
+    }
     weir__trail_hook(trail, weir__load(&processor->id, relaxed), WEIR__HOOK_DESTROY);
     weir__processor_cold_of(processor)->destroy(processor->state, reason);
     weir__trail_hook_done(trail);
+    if (trail == &brief) {
+        weir__watchdog_remove(engine, &watched);
+    }
     (void)weir__context_trail_swap(outer);
 }
 

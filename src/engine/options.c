@@ -13,6 +13,11 @@
 
 #define NAME_BYTES_MAX (WEIR__NAME_SIZE - 1)
 #define HOUR (3600 * WEIR_S)
+#ifdef WEIR_SIMULATED
+#define STUCK_AFTER WEIR_FOREVER /* a thread that ticks would hide that all others wait for ever */
+#else
+#define STUCK_AFTER (5 * WEIR_S)
+#endif
 
 /* Where a check stands: the struct's name and the first refusal. */
 typedef struct checker {
@@ -180,6 +185,7 @@ weir_status weir__options_engine(const weir_engine_options *in, weir_engine_opti
     number32(&check, "timers_max", &out->timers_max, 1, 16000000, 1000000);
     choice(&check, "crash_report", (int)out->crash_report, WEIR_CRASH_REPORT_OFF,
            "one of WEIR_CRASH_REPORT_...");
+    span(&check, "stuck_after", &out->stuck_after, WEIR_MS, WEIR_FOREVER, STUCK_AFTER);
     if (check.status == WEIR_OK && out->backoff_base >= out->backoff_max) {
         char text[128];
         snprintf(text, sizeof(text), "is %lld ns, must be less than backoff_max (%lld ns)",

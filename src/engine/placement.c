@@ -33,6 +33,7 @@
 #include "engine/life.h"
 #include "engine/options.h"
 #include "engine/signal.h"
+#include "engine/watchdog.h"
 #include "sync/word.h"
 
 /* A move does not wait for longer; what it leaves is passed on later. */
@@ -254,7 +255,7 @@ static void leave_for(weir__thread *thread)
 {
     weir__duty_unpark(thread);
     thread->searching = false;
-    weir__store(&thread->parked, 0, relaxed);
+    weir__watched_rest(&thread->watched);
     weir__duty_hand_over(thread);
     weir__doorbell_clear(thread->doorbell); /* should somebody poll it still */
     weir__context_flush(&thread->context);

@@ -24,6 +24,7 @@
 #include "engine/engine.h"
 #include "engine/placement.h"
 #include "engine/thread.h"
+#include "engine/watchdog.h"
 #include "sync/crash.h"
 
 #define SETTLE_MAX WEIR_MS
@@ -258,6 +259,8 @@ static weir__thread *new_seat(weir_engine *engine, bool external, weir_error *er
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;
+    thread->trail.watched = engine->options.stuck_after != WEIR_FOREVER;
+    thread->watched.trail = &thread->trail;
     thread->turn.context = &thread->context;
     thread->turn.trail = &thread->trail;
     if (external) {
@@ -308,6 +311,7 @@ static weir_status copy_options(weir__thread *thread, const weir_thread_options 
         return weir__error_memory(error, "weir_thread_add");
     }
     weir__release(allocator, thread->cores, thread->core_total * sizeof(int32_t));
+    weir__watchdog_rename(thread->engine, &thread->watched, copy); /* it may be reading the old */
     weir__release_text(allocator, thread->name);
     thread->options = *options;
     thread->name = copy;
@@ -340,7 +344,8 @@ static void settle(weir__thread *thread)
     thread->woken = false;
     thread->services = NULL;
     thread->backoff = (weir__backoff){ .random = weir__random_seed() + thread->index };
-    thread->trail.at = 0;
+    /* No two runs of a trail may look alike to the watchdog: it goes on from where it is. */
+    thread->trail.before = weir__trail_count(&thread->trail);
     thread->turn.text_of = 0;
     thread->turn.text[0] = '\0';
     weir__idle_open(&thread->idle, options->idle, options->idle_spin_max, options->idle_sleep);
@@ -355,7 +360,7 @@ static void settle(weir__thread *thread)
     weir__store(&thread->first_work, 0, relaxed);
     weir__store(&thread->last_work, 0, relaxed);
     weir__store(&thread->leave, 0, relaxed);
-    weir__store(&thread->parked, 0, relaxed);
+    weir__watched_rest(&thread->watched);
     weir__store(&thread->state, WEIR__THREAD_NEW, release);
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         weir__serving *serving = thread->servings[i];
@@ -430,6 +435,7 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     }
     if (fresh) {
         weir__contexts_enlist(engine, &thread->context);
+        weir__watchdog_add(engine, &thread->watched);
         weir__store(&engine->threads[thread->index], thread, relaxed);
         /* [V5] pairs with [V4]: the thread is complete. */
         weir__store(&engine->thread_count, thread->index + 1, release);

@@ -17,7 +17,9 @@
 #include "engine/monitor.h"
 #include "engine/options.h"
 #include "engine/placement.h"
+#include "engine/watchdog.h"
 #include "sync/crash.h"
+#include "sync/stack.h"
 #include "sync/word.h"
 
 /* ---- finding ---- */
@@ -46,6 +48,10 @@ static bool settle_in(weir__thread *thread)
     char number[16];
     weir__os_thread_name(thread->name);
     weir__store(&thread->system_id, (uint32_t)weir__os_thread_id(), relaxed);
+    if (engine->stacks) {
+        weir__stack_admit();
+        weir__watched_by(&thread->watched, (uint32_t)weir__os_thread_id());
+    }
     snprintf(component, sizeof(component), "thread %.80s", thread->name);
     if (options->core_count > 0) {
         int32_t core;
@@ -110,7 +116,9 @@ static void run(void *argument)
         }
         weir__context_handler_begin(); /* whatever runs here is a handler or a hook */
         (void)weir__context_trail_swap(&thread->trail);
+        weir__watched_up(engine, &thread->watched);
         weir__duty_run(thread);
+        weir__watched_rest(&thread->watched);
         (void)weir__context_trail_swap(NULL);
         weir__context_handler_end();
         if (weir__load(&thread->leave, relaxed) != 0) {
@@ -121,6 +129,7 @@ static void run(void *argument)
     if (thread->crash_stack != NULL) {
         weir__crash_stack_end(thread->crash_stack);
     }
+    weir__watched_by(&thread->watched, 0);
     weir__store(&thread->system_id, 0, relaxed);
     weir__store(&thread->state, WEIR__THREAD_LEFT, seq_cst);
     weir__add(&engine->threads_out, 1, seq_cst);
@@ -131,7 +140,7 @@ weir_status weir__thread_start(weir__thread *thread, weir_error *error)
 {
     if (thread->external) {
         /* Asleep until somebody rings. */
-        weir__store(&thread->parked, 1, relaxed);
+        weir__watched_rest(&thread->watched);
         if (!weir__duty_park(thread)) {
             weir__doorbell_ring(thread->doorbell);
         }

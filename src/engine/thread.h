@@ -10,7 +10,7 @@
 #include "engine/dispatcher.h"
 #include "engine/idle.h"
 #include "engine/kept.h"
-#include "engine/trail.h"
+#include "engine/watched.h"
 #include "sync/thread.h"
 #include "weir/counters.h"
 #include "weir/turn.h"
@@ -106,6 +106,7 @@ typedef struct weir__thread {
     weir__cell first_work, last_work;  /* times */
     weir_turn turn;
     weir__trail trail;
+    weir__watched watched; /* up: it is not parked */
 
     /* Control. */
     char *name;
@@ -132,7 +133,6 @@ typedef struct weir__thread {
 
     /* External ones. */
     weir__atomic_u32 turning; /* somebody is inside run_once */
-    weir__atomic_u32 parked;  /* its bits are set: a waker rings */
 } weir__thread;
 
 typedef enum weir__thread_state {

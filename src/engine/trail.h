@@ -2,18 +2,25 @@
  * engine/trail.h - what a thread is doing for weir, and the last 32 events it did: all that the
  * crash report (engine/crash.c) needs to name the guilty.
  *
- * Written by its thread only, with six plain stores an event; read by the same thread, in a signal
- * handler. So nothing here is atomic, and no clock is asked. Processors are kept by handle: whoever
- * is gone by then is shown by number.
+ * Written by its thread only, with six stores an event; read by the same thread, in a signal
+ * handler, and by the watchdog (engine/watchdog.c), which sees from `at` whether something goes on
+ * and on, and reads of the step under way who and what it is. What that reads is atomic, and all of
+ * it relaxed: the order is the reader's business, which has heavy barriers for it. No clock is
+ * asked. Processors are kept by handle: whoever is gone by then is shown by number.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef WEIR_ENGINE_TRAIL_H
 #define WEIR_ENGINE_TRAIL_H
 
+#include "sync/atomic.h"
 #include "weir/event.h"
 
+#ifdef WEIR_SIMULATED
+#define WEIR__TRAIL_STEPS 2u /* the watchdog is soon overtaken */
+#else
 #define WEIR__TRAIL_STEPS 32u
+#endif
 
 typedef enum weir__hook {
     WEIR__HOOK_HANDLER,
@@ -23,10 +30,10 @@ typedef enum weir__hook {
 } weir__hook;
 
 typedef struct weir__step {
-    uint64_t processor;          /* who ran: a handle */
-    const weir_event_type *type; /* NULL: it was an init or a destroy ... */
-    uint64_t sender;             /* a handle; 0: an ordinary thread */
-    uint64_t size;               /* ... namely this weir__hook; of an event: of its payload */
+    weir__cell processor;                       /* who ran: a handle */
+    WEIR__ATOMIC(const weir_event_type *) type; /* NULL: it was an init or a destroy ... */
+    uint64_t sender;                            /* a handle; 0: an ordinary thread */
+    uint64_t size; /* ... namely this weir__hook; of an event: of its payload */
 } weir__step;
 
 /* A move is half a step, counted in bytes of `steps`: the place of a step is then one mask away. */
@@ -37,63 +44,122 @@ struct weir__thread;
 typedef struct weir__trail {
     weir_engine *engine;
     struct weir__thread *thread; /* NULL: not one of the engine's, and it buries what was left */
-    uint64_t at;     /* one move into a step, one out of it: half-way while something runs ... */
-    weir__hook hook; /* ... and that is this */
+    bool watched;                /* by a watchdog; only the simulator asks */
+    weir__cell at;   /* one move into a step, one out of it: half-way while something runs, and then
+                      the bits below a move say what, a weir__hook. No two runs have the same */
+    uint64_t before; /* steps of those who had the thread's record before it */
     weir__step steps[WEIR__TRAIL_STEPS]; /* a ring */
 } weir__trail;
 
-static inline weir__step *weir__trail_next(weir__trail *trail)
+/* ---- a value of `at` ---- */
+
+/* How many steps there were, the one under way included. */
+static inline uint64_t weir__trail_count_at(uint64_t at)
 {
-    return &trail->steps[trail->at / sizeof(weir__step) % WEIR__TRAIL_STEPS];
+    return (at + WEIR__TRAIL_MOVE) / sizeof(weir__step);
+}
+
+static inline bool weir__trail_runs_at(uint64_t at)
+{
+    return (at & WEIR__TRAIL_MOVE) != 0;
+}
+
+/* While something runs. */
+static inline weir__hook weir__trail_hook_at(uint64_t at)
+{
+    return (weir__hook)(at % WEIR__TRAIL_MOVE);
+}
+
+/* The newest step. */
+static inline weir__step *weir__trail_step_at(weir__trail *trail, uint64_t at)
+{
+    return &trail->steps[(weir__trail_count_at(at) - 1) % WEIR__TRAIL_STEPS];
+}
+
+/* ---- the thread ---- */
+
+#ifdef WEIR_SIMULATED
+/* Where nobody watches, it is no other thread's business: no step, and no store that is late. */
+#define WEIR__TRAIL_WATCHED(trail) ((trail)->watched)
+#define WEIR__TRAIL_WRITE(trail, atom, to)                                                         \
+    (WEIR__TRAIL_WATCHED(trail) ? weir__store(atom, to, relaxed) : weir__init(atom, to))
+#define WEIR__TRAIL_READ(trail, atom)                                                              \
+    (WEIR__TRAIL_WATCHED(trail) ? weir__load(atom, relaxed) : (atom)->value)
+#else
+#define WEIR__TRAIL_WATCHED(trail) true
+#define WEIR__TRAIL_WRITE(trail, atom, to) weir__store(atom, to, relaxed)
+#define WEIR__TRAIL_READ(trail, atom) weir__load(atom, relaxed)
+#endif
+
+/* By its own thread. */
+static inline uint64_t weir__trail_at(const weir__trail *trail)
+{
+    weir__trail *const own = (weir__trail *)(uintptr_t)trail;
+    return WEIR__TRAIL_READ(own, &own->at);
+}
+
+/* Between two steps. */
+static inline weir__step *weir__trail_next(weir__trail *trail, uint64_t at)
+{
+    const size_t offset = at % sizeof(trail->steps);
+    return (weir__step *)((char *)trail->steps + offset);
 }
 
 /* Around every call of a handler: event, done. */
 static inline void weir__trail_event(weir__trail *trail, weir_processor self,
                                      const weir_event *event)
 {
-    weir__step *step = weir__trail_next(trail);
-    step->processor = self.id;
-    step->type = event->type;
-    step->sender = event->from.sender.id;
-    step->size = event->size;
-    trail->at += WEIR__TRAIL_MOVE;
+    /* First: behind anything atomic the compiler reads the event from memory again. */
+    const weir_event_type *const type = event->type;
+    const uint64_t sender = event->from.sender.id;
+    const uint64_t size = event->size;
+    const uint64_t at = weir__trail_at(trail);
+    weir__step *step = weir__trail_next(trail, at);
+    step->sender = sender;
+    step->size = size;
+    WEIR__TRAIL_WRITE(trail, &step->processor, self.id);
+    WEIR__TRAIL_WRITE(trail, &step->type, type);
+    WEIR__TRAIL_WRITE(trail, &trail->at, at + WEIR__TRAIL_MOVE);
 }
 
 static inline void weir__trail_done(weir__trail *trail)
 {
-    trail->at += WEIR__TRAIL_MOVE;
+    WEIR__TRAIL_WRITE(trail, &trail->at, weir__trail_at(trail) + WEIR__TRAIL_MOVE);
 }
 
 /* Around an unhandled hook, which is about the event that was just done: unhandled, hook_done. */
 static inline void weir__trail_unhandled(weir__trail *trail)
 {
-    trail->hook = WEIR__HOOK_UNHANDLED;
-    trail->at -= WEIR__TRAIL_MOVE;
+    const uint64_t at = weir__trail_at(trail);
+    WEIR__TRAIL_WRITE(trail, &trail->at, at - WEIR__TRAIL_MOVE + WEIR__HOOK_UNHANDLED);
 }
 
 /* Around an init or a destroy: hook, hook_done. */
 static inline void weir__trail_hook(weir__trail *trail, uint64_t processor, weir__hook hook)
 {
-    *weir__trail_next(trail) = (weir__step){ .processor = processor, .size = hook };
-    trail->hook = hook;
-    trail->at += WEIR__TRAIL_MOVE;
+    const uint64_t at = weir__trail_at(trail);
+    weir__step *step = weir__trail_next(trail, at);
+    WEIR__TRAIL_WRITE(trail, &step->processor, processor);
+    WEIR__TRAIL_WRITE(trail, &step->type, NULL);
+    step->sender = 0;
+    step->size = hook;
+    WEIR__TRAIL_WRITE(trail, &trail->at, at + WEIR__TRAIL_MOVE + hook);
 }
 
 static inline void weir__trail_hook_done(weir__trail *trail)
 {
-    trail->at += WEIR__TRAIL_MOVE;
-    trail->hook = WEIR__HOOK_HANDLER;
+    const uint64_t at = weir__trail_at(trail);
+    WEIR__TRAIL_WRITE(trail, &trail->at, at + WEIR__TRAIL_MOVE - weir__trail_hook_at(at));
 }
 
-/* How many steps there were, the one under way included; and whether one is. */
 static inline uint64_t weir__trail_count(const weir__trail *trail)
 {
-    return (trail->at + WEIR__TRAIL_MOVE) / sizeof(weir__step);
+    return weir__trail_count_at(weir__trail_at(trail));
 }
 
 static inline bool weir__trail_runs(const weir__trail *trail)
 {
-    return trail->at % sizeof(weir__step) != 0;
+    return weir__trail_runs_at(weir__trail_at(trail));
 }
 
 /* The step before the newest by `back`, which is less than count and STEPS. */

@@ -11,7 +11,7 @@
 
 #include "sync/thread.h"
 
-#define LINE_MAX_BYTES 1024
+#define LINE_MAX_BYTES 2048 /* the stack of a report of the watchdog fits */
 
 /* A line under construction; what does not fit is cut, and the line still ends well. */
 struct line {

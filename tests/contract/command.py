@@ -62,7 +62,8 @@ def check_usage(check):
     for arguments in (["demo", "--help"], ["help", "demo"], ["demo", "--json", "-h"]):
         status, out, _ = weir(*arguments)
         check(f"weir {' '.join(arguments)} explains every option, in 80 columns",
-              status == 0 and all(word in out for word in ("--seconds", "--json", "--help")) and
+              status == 0 and all(word in out
+                                 for word in ("--seconds", "--json", "--stuck", "--help")) and
               max(map(len, out.splitlines())) <= 80, out)
 
     wrong = [
@@ -74,6 +75,7 @@ def check_usage(check):
         (["demo", "--secnds", "3"], "did you mean --seconds?"),
         (["demo", "--seconds"], "--seconds needs a value"),
         (["demo", "--json=1"], "--json takes no value"),
+        (["demo", "--stukc"], "did you mean --stuck?"),
         (["demo", "-x"], "unknown option -x"),
         (["demo", "--json", "-xh"], "unknown option -x"),
         (["demo", "-s", "3"], "unknown option -s"),
@@ -136,6 +138,19 @@ def check_terminal(check):
     check("nor does --json", status == 0 and seen.startswith("{") and ESCAPE not in seen, seen)
 
 
+def check_stuck(check):
+    status, out, error = weir("demo", "--seconds", "1.5", "--stuck", "--json")
+    if check("weir demo --stuck reports the handler that hangs, on stderr",
+             status == 0 and error.startswith("processor importer-0: its handler has not "
+                                              "returned\n    type     demo.record\n    thread"),
+             error):
+        check("and all is handled all the same", balanced(json.loads(out)), out)
+        linked = subprocess.run(["ldd", WEIR], capture_output=True, text=True, check=False).stdout
+        check("with the stack, a frame a line",
+              "tsan" in linked or re.search(r"\n    stack    \S+(\n {13}\S+)*"
+                                            r"\n {13}weir\(weir__demo_hang\+0x", error), error)
+
+
 def check_early_end(check):
     for name in ("SIGINT", "SIGTERM"):
         begin = time.monotonic()
@@ -153,4 +168,5 @@ with tap.plan() as plan:
     check_usage(plan)
     check_output(plan)
     check_terminal(plan)
+    check_stuck(plan)
     check_early_end(plan)

@@ -216,7 +216,8 @@ static void an_engine_whose_dispatchers_have_one_thread_each_starts_no_monitor(v
     pid_t before[64];
     pid_t after[64];
     const size_t others = tasks_others(before, 64);
-    weir_engine *engine = engine_quiet();
+    weir_engine *engine =
+        engine_make(WEIR_ENGINE(.log_level = WEIR_LOG_OFF, .stuck_after = WEIR_FOREVER));
     engine_add_threads(engine, "a", 1, WEIR_IDLE_PARK, NULL);
     engine_add_threads(engine, "b", 1, WEIR_IDLE_PARK, NULL);
     engine_start(engine);

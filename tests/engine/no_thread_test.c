@@ -43,12 +43,12 @@ static void allow_threads(void)
     ask_for_stacks_of((size_t)1 << 20);
 }
 
-static void a_start_whose_threads_are_refused_names_the_first_and_can_be_repeated(void **state)
+/* The watchdog is the first of them, if there is one. */
+static void refuse_a_start(weir_ns stuck_after, const char *first)
 {
-    (void)state;
     static test_recorder recorder;
     weir_error error = WEIR_ERROR_INIT;
-    weir_engine *engine = test_engine_create(NULL);
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.stuck_after = stuck_after));
     (void)test_thread_add(
         engine, WEIR_THREAD(.name = "outside", .external = true, .dispatchers = WEIR_NAMES("x")));
     (void)test_thread_add(engine, WEIR_THREAD(.name = "first"));
@@ -67,7 +67,7 @@ static void a_start_whose_threads_are_refused_names_the_first_and_can_be_repeate
     assert_int_equal(WEIR_E_SYSTEM, status);
     assert_int_equal(WEIR_E_SYSTEM, error.status);
     assert_int_equal(EAGAIN, error.os_errno);
-    assert_string_equal("thread first", error.path);
+    assert_string_equal(first, error.path);
     assert_int_equal(tasks, test_task_count());
     assert_int_equal(0, test_recorder_handled(&recorder));
     test_engine_start(engine);
@@ -78,6 +78,18 @@ static void a_start_whose_threads_are_refused_names_the_first_and_can_be_repeate
     TEST_UNTIL(((void)weir_thread_run_once(engine, outside, 0),
                 weir_engine_wait(engine, WEIR_NOW, NULL) == WEIR_OK));
     weir_engine_destroy(engine);
+}
+
+static void a_start_whose_threads_are_refused_names_the_first_and_can_be_repeated(void **state)
+{
+    (void)state;
+    refuse_a_start(WEIR_FOREVER, "thread first");
+}
+
+static void a_start_whose_watchdog_is_refused_says_so_and_can_be_repeated(void **state)
+{
+    (void)state;
+    refuse_a_start(0, "watchdog");
 }
 
 static void a_thread_that_is_refused_while_the_engine_runs_is_not_there(void **state)
@@ -153,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_start_whose_threads_are_refused_names_the_first_and_can_be_repeated),
+        cmocka_unit_test(a_start_whose_watchdog_is_refused_says_so_and_can_be_repeated),
         cmocka_unit_test(a_thread_that_is_refused_while_the_engine_runs_is_not_there),
         cmocka_unit_test(an_asynchronous_stop_without_a_thread_has_not_begun),
     };

@@ -80,6 +80,8 @@ static void a_wrong_option_of_an_engine_names_field_value_and_what_is_right(void
         ENGINE_CASE(backoff_jitter, 1.5, "1.5", "1"),
         ENGINE_CASE(log_level, (weir_log_level)6, "6", "WEIR_LOG_"),
         ENGINE_CASE(crash_report, (weir_crash_report)3, "3", "WEIR_CRASH_REPORT_"),
+        ENGINE_CASE(stuck_after, -WEIR_S, "-1000000000", "1000000"),
+        ENGINE_CASE(stuck_after, WEIR_MS - 1, "999999", "1000000"),
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         weir_error error = WEIR_ERROR_INIT;

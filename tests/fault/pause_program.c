@@ -6,8 +6,8 @@
  *   pause_program drain MS HAVE    HAVE ms to stop with, while the drain needs MS
  *   pause_program block MS         a post that may wait so long for a full mailbox
  *   pause_program sleep MS         a thread that idles by sleeping MS wakes so often in a second
- *   pause_program timers MS        timers up to MS from now, and one that repeats; says how many were
- *                                  early, and how many times were missed
+ *   pause_program timers MS        timers up to MS from now, and one that repeats; says how many
+ *                                  were early, and how many times were missed
  *
  * It says "begun" when the waiting begins, and at the end one line of key=value: status, ms (how
  * long it took on the monotonic clock), accepted, handled, left, own (handlers that returned).

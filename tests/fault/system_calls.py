@@ -11,7 +11,7 @@ import re
 import faults
 from faults import tap
 
-THREAD = (r"refused: (thread \S+: the|monitor: its) thread could not be started "
+THREAD = (r"refused: (thread \S+: the|(monitor|watchdog): its) thread could not be started "
           r".*Resource temporarily")
 THREADS = THREAD + r"|refused: weir_(processor|engine)_stop_async"
 NOTHING = r"^$"  # done without, and nothing to be said
@@ -59,7 +59,7 @@ ROWS = [
 # For good, from the first on: the engine cannot be had, and says so.
 FOR_GOOD = [
     ("clone3", "EAGAIN", THREAD, 3),
-    ("clone3", "EPERM", r"refused: thread \S+: the thread could not be started .*not permitted", 3),
+    ("clone3", "EPERM", r"refused: watchdog: its thread could not be started .*not permitted", 3),
     ("mprotect", "ENOMEM", THREAD, 3),
     ("eventfd2", "EMFILE", r"refused: weir_thread_add: no event descriptor", 0),
 ]
@@ -141,8 +141,8 @@ def check_command(check):
     rows = [  # call, error, which, exit status, stderr
         ("signalfd4", "EMFILE", 1, 1, r"^weir demo: cannot watch for signals: Too many open files$"),
         ("signalfd4", "ENOSYS", 1, 1, r"^weir demo: cannot watch for signals: "),
-        ("clone3", "EAGAIN", 1, 1, r"^thread weir-0: the thread could not be started"),
-        ("clone3", "EAGAIN", 3, 1, r"^thread weir-2: the thread could not be started"),
+        ("clone3", "EAGAIN", 1, 1, r"^watchdog: its thread could not be started"),
+        ("clone3", "EAGAIN", 4, 1, r"^thread weir-2: the thread could not be started"),
         ("clone3", "EAGAIN", "4+", 1, r"^\S.*"),
         ("poll", "EINTR", 1, 0, NOTHING),
         ("clock_nanosleep", "EINTR", 1, 0, NOTHING),

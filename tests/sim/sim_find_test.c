@@ -420,6 +420,27 @@ static void an_invariant_is_looked_at_after_every_step(void **state)
     finds("the sum is not 10", WEIR_SIM(.runs = 1), torn_invariant);
 }
 
+static void sleep_and_move(void *unused)
+{
+    weir_sim_sleep(WEIR_US);
+    move(unused);
+}
+
+static void torn_after_a_sleep(void *unused)
+{
+    (void)unused;
+    weir__init(&left, 10);
+    weir__init(&right, 0);
+    weir_sim_always(sum_is_ten, NULL);
+    both(sleep_and_move, write_plain);
+}
+
+static void so_it_is_after_those_of_a_thread_that_was_asleep(void **state)
+{
+    (void)state;
+    finds("the sum is not 10", WEIR_SIM(.runs = 1, .strategy = WEIR_SIM_PCT), torn_after_a_sleep);
+}
+
 /* The second thread outlives the body, whose variable the invariant looks at. */
 static void step_on(void *unused)
 {
@@ -470,6 +491,7 @@ int main(void)
         cmocka_unit_test(a_double_free_and_a_wrong_size_are_found),
         cmocka_unit_test(a_crash_is_a_failed_run_and_not_the_end_of_the_program),
         cmocka_unit_test(an_invariant_is_looked_at_after_every_step),
+        cmocka_unit_test(so_it_is_after_those_of_a_thread_that_was_asleep),
         cmocka_unit_test(an_invariant_ends_with_the_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

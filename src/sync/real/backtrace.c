@@ -10,6 +10,8 @@
 #include "sync/real/backtrace.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -130,4 +132,38 @@ void weir__backtrace_write(const void *frame)
     }
     close(pipe[0]);
     close(pipe[1]);
+}
+
+uint32_t weir__backtrace_take(const void *frame, void **frames, uint32_t most)
+{
+    const uintptr_t instruction = registers_of(frame).instruction;
+    const uint32_t count = (uint32_t)backtrace(frames, (int)most);
+    uint32_t first = 0;
+    while (first < count && (uintptr_t)frames[first] != instruction) {
+        first++;
+    }
+    if (first == count) { /* the unwinder did not find its way out of the signal handler */
+        frames[0] = (void *)instruction;
+        return instruction != 0 && most > 0 ? 1 : 0;
+    }
+    memmove(frames, frames + first, (count - first) * sizeof(*frames));
+    return count - first;
+}
+
+void weir__backtrace_text(void *address, char *out, size_t size)
+{
+    weir__line line = { .length = 0 };
+    int pipe[2] = { -1, -1 };
+    (void)pipe2(pipe, O_CLOEXEC | O_NONBLOCK);
+    put_symbol(&line, address, pipe);
+    close(pipe[0]);
+    close(pipe[1]);
+    line.text[line.length] = '\0';
+    /* "/usr/bin/shop(on_order+0x1a)[0x55d0c8b512f5]": neither the folder nor the number. */
+    size_t begin = strcspn(line.text, "(");
+    const size_t end = begin + strcspn(line.text + begin, "[");
+    while (begin > 0 && line.text[begin - 1] != '/') {
+        begin--;
+    }
+    snprintf(out, size, "%.*s", (int)(end - begin), line.text + begin);
 }

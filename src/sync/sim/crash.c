@@ -70,7 +70,8 @@ const char *weir__sim_crash_text(int number, uintptr_t address)
         return NULL;
     }
     saying = true;
-    weir__sim.checking = true; /* no steps: nobody else runs any more */
+    weir__sim_flush(weir__sim.current); /* what it has stored it knows */
+    weir__sim.checking = true;          /* no steps: nobody else runs any more */
     weir__sim_watch();
     const bool known = engines(&crash, 0);
     weir__sim.checking = false;

@@ -22,6 +22,9 @@ void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);
 static void go_to(weir__sim_thread *next)
 {
     weir__sim_thread *self = weir__sim.current;
+    if (weir__sim.invariant != NULL) {
+        weir__sim.decide_at = 0; /* it is looked at after every step, also of who was waiting */
+    }
     if (next == self) {
         return;
     }

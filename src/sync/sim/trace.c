@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +55,11 @@ void weir__sim_site_text(const weir__sim_site *site, char *text, size_t size)
 static void put_value(char *text, size_t size, uint64_t value)
 {
     const uint64_t arena = (uint64_t)(uintptr_t)weir__sim_arena;
+    Dl_info object;
     if (value - arena < WEIR__SIM_ARENA_BYTES) {
         snprintf(text, size, "@%llx", (unsigned long long)(value - arena));
+    } else if (dladdr((void *)(uintptr_t)value, &object) != 0) {
+        snprintf(text, size, "elsewhere"); /* of a program or library: the type of an event */
     } else {
         snprintf(text, size, "%llx", (unsigned long long)value);
     }
