@@ -72,7 +72,9 @@ static void put_event(const weir__step *step, size_t most)
 {
     const weir_event_type *type = type_of(step);
     if (type == NULL) {
-        weir__line_text(&line, step->size == WEIR__HOOK_INIT ? "init" : "destroy");
+        weir__line_text(&line, step->size == WEIR__HOOK_INIT      ? "init"
+                               : step->size == WEIR__HOOK_DESTROY ? "destroy"
+                                                                  : "a timer's hook");
         return;
     }
     weir__line_name(&line, type->name != NULL ? type->name : "(no name)", most);
@@ -106,7 +108,7 @@ static void put_signal(const weir__crash *crash)
 
 static void write_guilty(const weir__crash *crash, const weir__trail *trail)
 {
-    static const char *const hooks[] = { "handler", "unhandled hook", "init", "destroy" };
+    static const char *const hooks[] = { "handler", "unhandled hook", "init", "destroy", "hook" };
     put_signal(crash);
     if (!weir__trail_runs(trail)) {
         weir__line_text(&line, " on a thread of weir's, outside handlers");
@@ -116,10 +118,14 @@ static void write_guilty(const weir__crash *crash, const weir__trail *trail)
     const weir__step *step = weir__trail_back(trail, 0);
     weir__line_text(&line, " in the ");
     weir__line_text(&line, hooks[weir__trail_hook_at(weir__cell_read(&trail->at))]);
-    weir__line_text(&line, " of processor ");
-    weir__line_text(&line, "\"");
-    put_processor(trail, weir__cell_read(&step->processor), NAME_WHOLE);
-    weir__line_text(&line, "\"");
+    const uint64_t processor = weir__cell_read(&step->processor);
+    const bool timer = type_of(step) == NULL && step->size == WEIR__HOOK_TIMER;
+    weir__line_text(&line, timer ? " of a timer" : " of");
+    if (processor != 0) {
+        weir__line_text(&line, timer ? " for processor \"" : " processor \"");
+        put_processor(trail, processor, NAME_WHOLE);
+        weir__line_text(&line, "\"");
+    }
     write_line();
     if (type_of(step) != NULL) {
         weir__line_text(&line, "  event ");
@@ -135,8 +141,8 @@ static void write_where(const weir__crash *crash, const weir__trail *trail)
     weir__line_text(&line, "  engine ");
     put_quoted(trail->engine->name);
     weir__line_text(&line, ", thread ");
-    if (trail->thread != NULL) {
-        put_quoted(trail->thread->name);
+    if (trail->thread != NULL || trail->name != NULL) {
+        put_quoted(trail->thread != NULL ? trail->thread->name : trail->name);
     } else {
         weir__line_text(&line, "of the application");
     }

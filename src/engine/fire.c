@@ -9,6 +9,8 @@
 #include "engine/scheduler.h"
 #include "engine/straight.h"
 #include "engine/timer.h"
+#include "engine/watchdog.h"
+#include "sync/stack.h"
 #include "sync/word.h"
 
 #define AT_ONCE 32u /* timers between two times that the lock is taken */
@@ -54,6 +56,17 @@ static weir_status post_plain(const weir__posting *by, const weir__timer_load *l
                                                      : weir__post_counted(by, load->to, &event);
 }
 
+/* If it has one: told what has become of this time. */
+static void call_hook(weir__scheduler *scheduler, const weir__firing *firing)
+{
+    const weir__timer_load *load = firing->load;
+    if (load->hook != NULL) {
+        weir__trail_hook(&scheduler->trail, load->to.id, WEIR__HOOK_TIMER);
+        load->hook(load->context, firing->handle, firing->outcome);
+        weir__trail_hook_done(&scheduler->trail);
+    }
+}
+
 static void fire(weir__scheduler *scheduler, weir__firing *firing)
 {
     weir__timer_load *load = firing->load;
@@ -65,9 +78,7 @@ static void fire(weir__scheduler *scheduler, weir__firing *firing)
                                        : post_plain(&by, load);
         firing->outcome = outcome_of(scheduler->engine, status);
     }
-    if (load->hook != NULL) {
-        load->hook(load->context, firing->handle, firing->outcome);
-    }
+    call_hook(scheduler, firing);
 }
 
 /* ---- what becomes of it; lock held ---- */
@@ -195,22 +206,13 @@ static void take(weir__scheduler *scheduler, batch *b, weir_ns now)
     scheduler->wakes_at = b->next;
 }
 
-/* A stop has cancelled it. Its hook is told; one without an event would take that for its time. */
-static void stop_one(weir__firing *firing)
-{
-    weir__timer_load *load = firing->load;
-    firing->outcome = WEIR_TIMER_CANCELLED;
-    if (load->hook != NULL) {
-        load->hook(load->context, firing->handle, WEIR_TIMER_CANCELLED);
-    }
-}
-
 static void fire_all(weir__scheduler *scheduler, batch *b, weir_ns now)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         weir__firing *firing = &b->firings[i];
         if (b->closed) {
-            stop_one(firing);
+            firing->outcome = WEIR_TIMER_CANCELLED;
+            call_hook(scheduler, firing);
         } else {
             weir__histogram_record(&scheduler->late, (uint64_t)(now - firing->timer->due));
             fire(scheduler, firing);
@@ -241,7 +243,9 @@ static void turn(weir__scheduler *scheduler)
         }
         if (b.next != 0) {
             const weir_ns rested = fired + REST;
+            weir__watched_rest(&scheduler->watched);
             weir__wait_until(&scheduler->word, seen, b.next > rested ? b.next : rested);
+            weir__watched_up(scheduler->engine, &scheduler->watched);
         }
     }
 }
@@ -252,9 +256,18 @@ void weir__scheduler_run(void *argument)
     weir_engine *engine = scheduler->engine;
     weir__os_thread_name("weir-timer");
     weir__os_thread_precise();
+    if (engine->stacks) {
+        weir__stack_admit();
+        weir__watched_by(&scheduler->watched, (uint32_t)weir__os_thread_id());
+    }
     const bool attached = weir__context_attach(scheduler->context, &scheduler->seat);
     weir__context_handler_begin(); /* whatever runs here is a hook */
+    (void)weir__context_trail_swap(&scheduler->trail);
+    weir__watched_up(engine, &scheduler->watched);
     turn(scheduler);
+    weir__watched_rest(&scheduler->watched);
+    weir__watched_by(&scheduler->watched, 0);
+    (void)weir__context_trail_swap(NULL);
     weir__context_handler_end();
     if (attached) { /* else a hook that posts has another one, and nothing is lost */
         weir__context_detach(scheduler->context);

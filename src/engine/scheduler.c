@@ -9,6 +9,7 @@
 #include "engine/block.h"
 #include "engine/engine.h"
 #include "engine/room.h"
+#include "engine/watchdog.h"
 #include "sync/word.h"
 
 /* A handle is | generation 32 | engine 8 | timer 24 |, and a timer is number x schedulers + which:
@@ -42,6 +43,11 @@ static weir_status make(weir_engine *engine, uint32_t index)
     weir__timer_store *store = &scheduler->wheel.store;
     scheduler->engine = engine;
     scheduler->index = index;
+    scheduler->trail.engine = engine;
+    scheduler->trail.name = "weir-timer";
+    scheduler->trail.watched = engine->options.stuck_after != WEIR_FOREVER;
+    scheduler->watched.trail = &scheduler->trail;
+    scheduler->watched.name = scheduler->trail.name;
     weir__wheel_open(&scheduler->wheel);
     store->table_size = enough < most ? enough : most;
     store->table = weir__allocate(&engine->allocator, table_bytes(scheduler));
@@ -54,7 +60,9 @@ static weir_status make(weir_engine *engine, uint32_t index)
         release(engine, scheduler);
         return WEIR_E_NOMEM;
     }
+    weir__watchdog_add(engine, &scheduler->watched);
     if (weir__os_thread_start(&scheduler->os, weir__scheduler_run, scheduler) != 0) {
+        weir__watchdog_remove(engine, &scheduler->watched);
         weir__context_give_back(scheduler->context);
         release(engine, scheduler);
         return WEIR_E_SYSTEM;
@@ -219,6 +227,7 @@ void weir__schedulers_free(weir_engine *engine)
             continue;
         }
         weir__os_thread_join(&scheduler->os);
+        weir__watchdog_remove(engine, &scheduler->watched);
         const weir__timer_store *store = &scheduler->wheel.store;
         for (uint32_t slabs = store->slabs, k = 0; slabs > 0; k++) {
             if (store->table[k].slab != NULL) {

@@ -20,6 +20,7 @@
 #define WEIR_ENGINE_SCHEDULER_H
 
 #include "engine/context.h"
+#include "engine/watched.h"
 #include "observe/histogram.h"
 #include "sync/mutex.h"
 #include "sync/thread.h"
@@ -46,6 +47,8 @@ typedef struct weir__scheduler {
     weir__histogram late;
     weir__context *context;
     weir__attachment seat;
+    weir__trail trail;     /* of hooks */
+    weir__watched watched; /* up: it is not asleep */
 
     weir_engine *engine;
     uint32_t index;

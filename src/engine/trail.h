@@ -27,6 +27,7 @@ typedef enum weir__hook {
     WEIR__HOOK_UNHANDLED,
     WEIR__HOOK_INIT,
     WEIR__HOOK_DESTROY,
+    WEIR__HOOK_TIMER, /* of a timer, whose receiver is the processor, if it has one */
 } weir__hook;
 
 typedef struct weir__step {
@@ -43,7 +44,8 @@ struct weir__thread;
 
 typedef struct weir__trail {
     weir_engine *engine;
-    struct weir__thread *thread; /* NULL: not one of the engine's, and it buries what was left */
+    struct weir__thread *thread; /* NULL: a scheduler's; or one that buries what was left */
+    const char *name;            /* of a scheduler's thread; else NULL */
     bool watched;                /* by a watchdog; only the simulator asks */
     weir__cell at;   /* one move into a step, one out of it: half-way while something runs, and then
                       the bits below a move say what, a weir__hook. No two runs have the same */
@@ -134,7 +136,7 @@ static inline void weir__trail_unhandled(weir__trail *trail)
     WEIR__TRAIL_WRITE(trail, &trail->at, at - WEIR__TRAIL_MOVE + WEIR__HOOK_UNHANDLED);
 }
 
-/* Around an init or a destroy: hook, hook_done. */
+/* Around an init, a destroy, or the hook of a timer: hook, hook_done. */
 static inline void weir__trail_hook(weir__trail *trail, uint64_t processor, weir__hook hook)
 {
     const uint64_t at = weir__trail_at(trail);

@@ -210,6 +210,9 @@ static void name_processor(weir_engine *engine, finding *found)
     if (found->who[0] != '\0') {
         return;
     }
+    if (processor.id == 0) {
+        return; /* a timer without an event */
+    }
     if (weir_processor_name(engine, processor, found->who, sizeof(found->who)) == 0) {
         weir__handle_text(processor, found->who, sizeof(found->who));
     }
@@ -227,11 +230,13 @@ static void say(weir__watchdog *dog, finding *found)
     static const char *const running[] = { "its handler has not returned",
                                            "its unhandled hook has not returned",
                                            "its init has not returned",
-                                           "its destroy has not returned" };
+                                           "its destroy has not returned",
+                                           "the hook of a timer has not returned" };
     static const char *const returned[] = { "its handler has returned after all",
                                             "its unhandled hook has returned after all",
                                             "its init has returned after all",
-                                            "its destroy has returned after all" };
+                                            "its destroy has returned after all",
+                                            "the hook of a timer has returned after all" };
     weir_engine *engine = dog->engine;
     char component[WEIR__WATCHED_NAME + 16];
     char ran[32];
@@ -242,7 +247,8 @@ static void say(weir__watchdog *dog, finding *found)
         return;
     }
     name_processor(engine, found);
-    snprintf(component, sizeof(component), "processor %s", found->who);
+    snprintf(component, sizeof(component), "%s%s",
+             found->doing.processor != 0 ? "processor " : "timer", found->who);
     span_text(found->ran, ran, sizeof(ran));
     snprintf(reports, sizeof(reports), "%u", found->reports);
     if (found->doing.type != NULL) {

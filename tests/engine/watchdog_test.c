@@ -106,6 +106,45 @@ static void a_stuck_init_and_a_stuck_destroy_are_called_so(void **state)
     (void)test_engine_end(engine);
 }
 
+static void linger_in_hook(void *context, weir_timer timer, weir_timer_outcome outcome)
+{
+    (void)timer;
+    if (outcome == WEIR_TIMER_POSTED) {
+        (void)linger(context, NULL, NULL);
+    }
+}
+
+static void a_stuck_hook_of_a_timer_is_called_so(void **state)
+{
+    (void)state;
+    static lingerer slow;
+    watch_log *log = &log_of_test;
+    weir_engine *engine = watched_engine(log, 50 * WEIR_MS);
+    lingerer_init(&slow);
+    const weir_processor to =
+        test_processor_add(engine, WEIR_PROCESSOR(.name = "late", .handler = do_nothing));
+    test_engine_start(engine);
+    assert_int_equal(WEIR_OK, weir_timer_add(engine, (weir_processor){ 0 }, NULL,
+                                             WEIR_TIMER(.after = WEIR_MS, .hook = linger_in_hook,
+                                                        .context = &slow),
+                                             NULL));
+    const said *entry = watch_log_await(log, "timer", "the hook of a timer has not returned");
+    assert_says(entry, "thread=weir-timer ");
+    assert_null(strstr(entry->fields, "type="));
+    assert_int_equal(1, stuck_count(engine));
+    assert_int_equal(WEIR_OK, test_post(engine, to, 1));
+    TEST_UNTIL(test_engine_counters(engine).handled == 1);
+    let_go(&slow);
+    (void)watch_log_await(log, "timer", "the hook of a timer has returned after all");
+    assert_int_equal(WEIR_OK, weir_timer_add(engine, to, WEIR_EVENT(number, 1),
+                                             WEIR_TIMER(.after = WEIR_MS, .hook = linger_in_hook,
+                                                        .context = &slow),
+                                             NULL));
+    (void)watch_log_await(log, "processor late", "the hook of a timer has not returned");
+    let_go(&slow);
+    (void)test_engine_end(engine);
+}
+
 static void a_dedicated_thread_is_called_by_the_name_that_it_has_now(void **state)
 {
     (void)state;
@@ -373,6 +412,7 @@ int main(void)
         cmocka_unit_test(a_processor_without_a_name_is_named_by_number),
         cmocka_unit_test(a_stuck_unhandled_hook_is_called_one),
         cmocka_unit_test(a_stuck_init_and_a_stuck_destroy_are_called_so),
+        cmocka_unit_test(a_stuck_hook_of_a_timer_is_called_so),
         cmocka_unit_test(a_dedicated_thread_is_called_by_the_name_that_it_has_now),
         cmocka_unit_test(a_destroy_hook_that_the_application_runs_is_watched_as_well),
         cmocka_unit_test(what_an_external_thread_runs_is_watched_while_it_is_turned),
