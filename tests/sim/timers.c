@@ -261,7 +261,7 @@ SCENARIO(timer_every_cancelled, "a repeating one is cancelled: nothing comes aft
         weir_timer_add(stage.engine, (weir_processor){ 0 }, NULL,
                        WEIR_TIMER(.every = SOON, .hook = count_calls), &timer);
     if (added == WEIR_OK) {
-        weir_sim_sleep(2 * SOON + (weir_ns)weir_sim_choose(3) * WEIR_US);
+        weir_sim_sleep(SOON + (weir_ns)weir_sim_choose(4) * WEIR_US);
         const weir_status status = weir_timer_cancel(stage.engine, timer);
         weir_sim_check(status == WEIR_OK || status == WEIR_LATE, "a repeating timer is %s",
                        weir_status_name(status));
