@@ -12,6 +12,8 @@
 
 #include <stdio.h>
 
+#define MOVE_EVERY (50 * WEIR_MS)
+
 enum { HOPS_MAX = 3, FAIL_EVERY = 1000, SCREEN_ROOM = 64, SAMPLER_ROOM = 256 };
 
 #define STAMPED(type_name)                                                                         \
@@ -27,7 +29,9 @@ static const weir_event_type answer_type = STAMPED("demo.answer");
 static const weir_event_type audit_type = STAMPED("demo.audit");
 static const weir_event_type quote_type = STAMPED("demo.quote");
 
-/* Every handler begins with it: counts the run, takes the time. */
+WEIR_EMPTY_TYPE(beat, "demo.beat");
+
+/* Every handler of a stamped event begins with it: counts the run, takes the time. */
 static const weir__demo_stamp *arrive(weir__demo_actor *self, const weir_event *event)
 {
     const weir__demo_stamp *stamp = event->data;
@@ -116,6 +120,30 @@ static weir_status importer_record(void *state, weir_turn *turn, const weir_even
     return WEIR_OK;
 }
 
+/* It comes by the clock, and carries nothing. */
+static weir_status clock_beat(void *state, weir_turn *turn, const weir_event *event)
+{
+    weir__demo_actor *self = state;
+    (void)turn;
+    (void)event;
+    weir__cell_add(&self->seen, 1);
+    return WEIR_OK;
+}
+
+/* Moves store-0 to another dispatcher, and the next time back, while it is asked and answers. */
+static weir_status mover_beat(void *state, weir_turn *turn, const weir_event *event)
+{
+    weir__demo_actor *self = state;
+    const weir_processor store = self->load->stores[0].handle;
+    const char *to = weir__cell_read(&self->moves) % 2 == 0 ? "api" : "";
+    (void)event;
+    weir__cell_add(&self->seen, 1);
+    if (weir_processor_move(weir_turn_engine(turn), store, to, NULL) == WEIR_OK) {
+        weir__cell_add(&self->moves, 1);
+    }
+    return WEIR_OK;
+}
+
 static const weir_case gateway_cases[] = { { &weir__demo_request_type, gateway_request },
                                            { &answer_type, gateway_answer } };
 static const weir_case store_cases[] = { { &lookup_type, store_lookup } };
@@ -123,6 +151,8 @@ static const weir_case ticker_cases[] = { { &weir__demo_tick_type, ticker_tick }
 static const weir_case screen_cases[] = { { &quote_type, take } };
 static const weir_case ledger_cases[] = { { &audit_type, take } };
 static const weir_case importer_cases[] = { { &weir__demo_record_type, importer_record } };
+static const weir_case clock_cases[] = { { &beat_type, clock_beat } };
+static const weir_case mover_cases[] = { { &beat_type, mover_beat } };
 static const weir_case sampler_cases[] = { { &weir__demo_record_type, take } };
 
 /* A kind of actor: so many of them, in load->actors one behind the other. */
@@ -143,6 +173,8 @@ static const struct kind kinds[] = {
     { "screen", 2, 1, WEIR_CASES(screen_cases), SCREEN_ROOM, WEIR_OVERFLOW_DROP_OLDEST },
     { "importer", 3, 1, WEIR_CASES(importer_cases), 0, WEIR_OVERFLOW_FAIL },
     { "sampler", 3, 1, WEIR_CASES(sampler_cases), SAMPLER_ROOM, WEIR_OVERFLOW_DROP_NEWEST },
+    { "clock", 0, WEIR__DEMO_CLOCKS, WEIR_CASES(clock_cases), 0, WEIR_OVERFLOW_FAIL },
+    { "mover", 0, 1, WEIR_CASES(mover_cases), 0, WEIR_OVERFLOW_FAIL },
 };
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
@@ -168,11 +200,28 @@ void weir__demo_actors_add(weir__demo_load *load, weir_error *error)
 {
     weir__demo_actor **const first[KIND_COUNT] = { &load->gateways, &load->stores, &load->tickers,
                                                    &load->ledgers,  &load->screen, &load->importer,
-                                                   &load->sampler };
+                                                   &load->sampler,  &load->clocks, &load->mover };
     weir__demo_actor *next = load->actors;
     for (uint32_t i = 0; i < KIND_COUNT; i++) {
         *first[i] = next;
         add_kind(load, &kinds[i], next, error);
         next += kinds[i].count;
+    }
+}
+
+void weir__demo_timers_add(weir__demo_load *load, weir_error *error)
+{
+    static const weir_ns periods[WEIR__DEMO_CLOCKS] = { WEIR_MS, 10 * WEIR_MS };
+    weir_status status = error->status;
+    for (uint32_t i = 0; i < WEIR__DEMO_CLOCKS && status == WEIR_OK; i++) {
+        status = weir_timer_add(load->engine, load->clocks[i].handle, WEIR_EMPTY(beat),
+                                WEIR_TIMER(.every = periods[i]), NULL);
+    }
+    if (status == WEIR_OK) {
+        status = weir_timer_add(load->engine, load->mover->handle, WEIR_EMPTY(beat),
+                                WEIR_TIMER(.every = MOVE_EVERY), NULL);
+    }
+    if (status != WEIR_OK && error->status == WEIR_OK) {
+        weir_error_set(error, status, "weir demo", "a timer could not be added");
     }
 }

@@ -69,7 +69,12 @@ void weir__demo_look_take(weir__demo_look *look, const weir__demo_load *load)
         weir_dispatcher_counters_get(load->engine, weir__demo_dispatchers[i],
                                      &look->dispatchers[i]);
     }
+    look->timers = (weir_timer_counters)WEIR_TIMER_COUNTERS_INIT;
+    if (weir_timer_counters_get(load->engine, &look->timers) == WEIR_OK) {
+        look->posted += look->timers.posted;
+    }
     look_at_actors(look, load);
+    look->moves = weir__cell_read(&load->mover->moves);
     look_at_threads(look, load);
 }
 
@@ -130,6 +135,8 @@ void weir__demo_figures_make(weir__demo_figures *figures, const weir__demo_load 
         figures->threads[i].dispatchers = load->rows[i];
     }
     figures->totals = now->engine;
+    figures->timers = now->timers;
+    figures->moves = now->moves;
 }
 
 const char *weir__demo_look_judge(const weir__demo_look *look)

@@ -14,6 +14,8 @@ typedef struct weir__demo_look {
     weir_counters engine;
     uint64_t posted; /* by the demo's own count: posts that were accepted ... */
     uint64_t seen;   /* ... and runs of handlers */
+    weir_timer_counters timers;
+    uint64_t moves; /* of a processor, under load */
     weir_dispatcher_counters dispatchers[WEIR__DEMO_DISPATCHERS];
     uint64_t depths[WEIR__DEMO_DISPATCHERS]; /* events that wait in mailboxes of its processors */
     weir__histogram_sum latencies[WEIR__DEMO_DISPATCHERS];
@@ -46,7 +48,9 @@ typedef struct weir__demo_figures {
     weir__demo_dispatcher_figures dispatchers[WEIR__DEMO_DISPATCHERS];
     weir__demo_thread_figures threads[WEIR__DEMO_THREADS_MAX];
     uint32_t thread_count;
-    weir_counters totals; /* of the later look: since the start */
+    weir_counters totals; /* of the later look: since the start; so those below */
+    weir_timer_counters timers;
+    uint64_t moves;
 } weir__demo_figures;
 
 /* The main thread, while the load runs or after its stop. */

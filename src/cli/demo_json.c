@@ -24,5 +24,9 @@ void weir__demo_json_print(FILE *out, const weir__demo_figures *figures)
                 i == 0 ? "" : ",", d->name, d->threads, d->handled, d->events_per_s, d->depth,
                 d->contention, d->backoff, d->p50_ns, d->p99_ns);
     }
-    fputs("]}\n", out);
+    fprintf(out,
+            "],\"timers\":{\"posted\":%" PRIu64 ",\"missed\":%" PRIu64
+            ",\"late_p50_ns\":%lld,\"late_p99_ns\":%lld},\"moves\":%" PRIu64 "}\n",
+            figures->timers.posted, figures->timers.missed, (long long)figures->timers.late_p50,
+            (long long)figures->timers.late_p99, figures->moves);
 }

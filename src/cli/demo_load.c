@@ -63,6 +63,7 @@ weir__demo_load *weir__demo_load_create(bool stuck, weir_error *error)
 weir_status weir__demo_load_start(weir__demo_load *load, weir_error *error)
 {
     weir_engine_start(load->engine, error);
+    weir__demo_timers_add(load, error);
     weir__demo_producers_start(load, error);
     return error->status;
 }

@@ -7,6 +7,7 @@
  *                          gateway --audit---> ledger           batch
  *     feed -----tick-----> ticker --tick--> ticker ... --quote--> screen       realtime
  *     feed -----record---> importer, sampler                    batch, in bursts
+ *     timers ---beat-----> clocks, mover --moves--> store-0     "", and "api" from time to time
  *
  * The screen has a small mailbox that drops its oldest, the sampler one that drops the newest, and
  * the importer fails now and then: so every term of  accepted = handled + dropped + dead + left
@@ -32,8 +33,10 @@ enum {
     WEIR__DEMO_STORES = 4,
     WEIR__DEMO_TICKERS = 4,
     WEIR__DEMO_LEDGERS = 2,
+    WEIR__DEMO_CLOCKS = 2,
     WEIR__DEMO_ACTORS = WEIR__DEMO_GATEWAYS + WEIR__DEMO_STORES + WEIR__DEMO_TICKERS +
-                        WEIR__DEMO_LEDGERS + 3, /* screen, importer, sampler */
+                        WEIR__DEMO_LEDGERS + WEIR__DEMO_CLOCKS + 4, /* screen, importer, sampler,
+                                                                       mover */
     WEIR__DEMO_PRODUCERS = 2,
     WEIR__DEMO_THREADS_MAX = 12,
 };
@@ -50,6 +53,7 @@ typedef struct weir__demo_actor {
     uint32_t index;          /* among its kind */
     weir__cell posted;       /* posts of its handler that were accepted */
     weir__cell seen;         /* runs of its handler */
+    weir__cell moves;        /* the mover's: of store-0, to and fro */
     weir__histogram latency; /* from the post of an event to its handler, in ns */
 } weir__demo_actor;
 
@@ -72,7 +76,8 @@ typedef struct weir__demo_load {
 
     /* All actors, and the same by kind: first of its kind and how many. */
     weir__demo_actor actors[WEIR__DEMO_ACTORS];
-    weir__demo_actor *gateways, *stores, *tickers, *ledgers, *screen, *importer, *sampler;
+    weir__demo_actor *gateways, *stores, *tickers, *ledgers, *screen, *importer, *sampler, *clocks,
+        *mover;
 } weir__demo_load;
 
 /* What all the events of the demo carry. */
@@ -94,7 +99,10 @@ weir__demo_load *weir__demo_load_create(bool stuck, weir_error *error);
 /* Adds the actors to load->engine (demo_actors.c). */
 void weir__demo_actors_add(weir__demo_load *load, weir_error *error);
 
-/* Starts the engine, then the producers (demo_producers.c). */
+/* Timers of the clocks and of the mover (demo_actors.c). The engine runs. */
+void weir__demo_timers_add(weir__demo_load *load, weir_error *error);
+
+/* Starts the engine, its timers, then the producers (demo_producers.c). */
 weir_status weir__demo_load_start(weir__demo_load *load, weir_error *error);
 
 /* Ends the producers, then stops the engine, which drains. The engine's answer. */

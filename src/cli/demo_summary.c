@@ -58,6 +58,17 @@ static void print_verdict(FILE *out, const weir__terminal *terminal, const weir_
             weir__terminal_begin(terminal, tone), sign, weir__terminal_end(terminal, tone));
 }
 
+static void print_time_and_place(FILE *out, const weir__demo_look *last)
+{
+    fprintf(out, "  timers: %s events, %s times missed; late by p50 %s, p99 %s\n",
+            weir__demo_text_count(last->timers.posted).text,
+            weir__demo_text_count(last->timers.missed).text,
+            weir__demo_text_time((uint64_t)last->timers.late_p50).text,
+            weir__demo_text_time((uint64_t)last->timers.late_p99).text);
+    fprintf(out, "  moves:  store-0 went to another dispatcher and back under load, %s moves\n",
+            weir__demo_text_count(last->moves).text);
+}
+
 void weir__demo_summary_print(FILE *out, const weir__terminal *terminal,
                               const weir__demo_figures *figures, const weir__demo_look *last,
                               const char *wrong)
@@ -67,6 +78,8 @@ void weir__demo_summary_print(FILE *out, const weir__terminal *terminal,
             weir__terminal_end(terminal, WEIR__TONE_STRONG), figures->seconds,
             figures->thread_count, weir__demo_text_rate(figures->events_per_s).text);
     print_dispatchers(out, figures);
+    fputc('\n', out);
+    print_time_and_place(out, last);
     fputc('\n', out);
     print_sums(out, &last->engine);
     fputc('\n', out);
