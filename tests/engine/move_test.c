@@ -149,6 +149,7 @@ static void the_turn_under_way_ends_where_it_is_and_the_next_begins_elsewhere(vo
     weir_stop_report report = WEIR_STOP_REPORT_INIT;
     assert_int_equal(WEIR_OK, weir_processor_stop(s.engine, held, 0, &report));
     assert_int_equal(2, report.handled);
+    wait_for_turns(2);
     assert_int_equal(before.handled + 1, dispatcher_counters(s.engine, "b").handled);
     assert_int_equal(1, dispatcher_counters(s.engine, "a").handled);
     engine_finish(s.engine, 2);
