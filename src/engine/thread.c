@@ -225,7 +225,6 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;
-    thread->trail.watched = engine->options.stuck_after != WEIR_FOREVER;
     thread->turn.context = &thread->context;
     thread->turn.trail = &thread->trail;
     weir__store(&thread->share_at, WEIR__SHARE_AT_LEAST, relaxed);
