@@ -217,9 +217,7 @@ void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_st
 {
     weir__trail *outer = weir__context_trail();
     const bool own = outer != NULL && outer->engine == engine;
-    weir__trail brief = { .engine = engine,
-                          .thread = own ? outer->thread : NULL,
-                          .watched = engine->options.stuck_after != WEIR_FOREVER };
+    weir__trail brief = { .engine = engine, .thread = own ? outer->thread : NULL };
     /* The engine's own threads have theirs; others, and a handler that ends what nobody else will,
      * get one for as long as it takes. */
     weir__trail *trail = own && !weir__trail_runs(outer) ? outer : &brief;

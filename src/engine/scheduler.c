@@ -45,7 +45,6 @@ static weir_status make(weir_engine *engine, uint32_t index)
     scheduler->index = index;
     scheduler->trail.engine = engine;
     scheduler->trail.name = "weir-timer";
-    scheduler->trail.watched = engine->options.stuck_after != WEIR_FOREVER;
     scheduler->watched.trail = &scheduler->trail;
     scheduler->watched.name = scheduler->trail.name;
     weir__wheel_open(&scheduler->wheel);

@@ -259,7 +259,6 @@ static weir__thread *new_seat(weir_engine *engine, bool external, weir_error *er
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;
-    thread->trail.watched = engine->options.stuck_after != WEIR_FOREVER;
     thread->watched.trail = &thread->trail;
     thread->turn.context = &thread->context;
     thread->turn.trail = &thread->trail;

@@ -378,6 +378,7 @@ void weir__watchdog_close(weir_engine *engine)
 
 void weir__watchdog_add(weir_engine *engine, weir__watched *watched)
 {
+    watched->trail->watched = engine->options.stuck_after != WEIR_FOREVER;
     weir__mutex_lock(&engine->watch_lock);
     watched->seen = weir__cell_read(&watched->trail->at);
     watched->due = WEIR_FOREVER;

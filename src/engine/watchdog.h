@@ -26,8 +26,8 @@ void weir__watchdog_undo(weir_engine *engine);
 /* Ends it, if it runs. Not with the lock held. */
 void weir__watchdog_close(weir_engine *engine);
 
-/* Any thread, whether a watchdog runs or not. What is watched lives until it is removed, or until
- * the watchdog is closed. */
+/* Any thread, whether a watchdog runs or not; nothing may run on its trail meanwhile. What is
+ * watched lives until it is removed, or until the watchdog is closed. */
 void weir__watchdog_add(weir_engine *engine, weir__watched *watched);
 void weir__watchdog_remove(weir_engine *engine, weir__watched *watched);
 void weir__watchdog_rename(weir_engine *engine, weir__watched *watched, const char *name);
