@@ -17,6 +17,9 @@ const weir_allocator *weir__allocator_default(void);
 void *weir__allocate(const weir_allocator *allocator, size_t size);
 /* Not zeroed: for large chunks that are carved, so that untouched pages stay untouched. */
 void *weir__allocate_raw(const weir_allocator *allocator, size_t size);
+/* Has the system get the pages of such a chunk ready in one go, if it can: touched one by one, each
+ * costs a trip into the kernel. */
+void weir__memory_prepare(void *memory, size_t size);
 void weir__release(const weir_allocator *allocator, void *memory, size_t size);
 
 /* A copy of `text` (NULL gives NULL and success). False: no memory. */

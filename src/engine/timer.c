@@ -231,6 +231,7 @@ WEIR__SELDOM static weir_status add_slab(weir__scheduler *scheduler)
     if (slab == NULL) {
         return WEIR_E_NOMEM;
     }
+    weir__memory_prepare(slab, sizeof(*slab)); /* and not under the lock, page by page */
     weir__brief_lock(&scheduler->lock);
     const bool taken = weir__timer_add_slab(&scheduler->wheel.store, slab);
     const bool full = scheduler->wheel.store.with_room == NULL;

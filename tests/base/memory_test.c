@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <errno.h>
 #include "inner_support.h"
 
 /* One struct in three ages: the library was built with `present`. */
@@ -231,6 +232,27 @@ static void an_outgoing_struct_is_filled_as_far_as_both_know_it(void **state)
     assert_int_equal(55, new.fifth); /* what we do not know stays the caller's */
 }
 
+static void preparing_memory_changes_nothing_in_it_nor_errno(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = { 1, 4095, 4096, 8192, 70001 };
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        unsigned char *memory = weir__allocate_raw(weir__allocator_default(), sizes[i]);
+        assert_non_null(memory);
+        memset(memory, 0x5a, sizes[i]);
+        errno = 77;
+        weir__memory_prepare(memory, sizes[i]);
+        assert_int_equal(77, errno);
+        for (size_t k = 0; k < sizes[i]; k++) {
+            assert_int_equal(0x5a, memory[k]);
+        }
+        weir__release(weir__allocator_default(), memory, sizes[i]);
+    }
+    errno = 77;
+    weir__memory_prepare((void *)(uintptr_t)4096, 4096); /* nobody's: refused, and that is all */
+    assert_int_equal(77, errno);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -248,6 +270,7 @@ int main(void)
         cmocka_unit_test(a_struct_that_holds_its_size_only_is_all_defaults),
         cmocka_unit_test(the_largest_struct_is_64_kilobytes),
         cmocka_unit_test(an_outgoing_struct_is_filled_as_far_as_both_know_it),
+        cmocka_unit_test(preparing_memory_changes_nothing_in_it_nor_errno),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -121,6 +121,12 @@ static void give_back(void *context, void *memory, size_t size)
     }
 }
 
+void weir__memory_prepare(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+}
+
 const weir_allocator *weir__allocator_default(void)
 {
     static const weir_allocator arena = { take, give_back, NULL };
