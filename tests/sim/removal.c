@@ -299,11 +299,17 @@ static weir_thread loop;
 static void turn_it(void *unused)
 {
     (void)unused;
+    const int bell = weir_thread_fd(stage.engine, loop);
     while (stage_cues() == 0) {
+        if (bell >= 0) {
+            weir_sim_poll(bell, 10 * WEIR_US); /* as loops do that have something else to see to */
+        }
         const int32_t handled = weir_thread_run_once(stage.engine, loop, 1);
         weir_sim_check(handled >= 0 || handled == WEIR_E_INVALID || handled == WEIR_E_NOMEM,
                        "run_once answers %d", (int)handled);
-        weir_sim_step();
+        if (handled == WEIR_E_INVALID) {
+            break; /* it is gone, or going */
+        }
     }
 }
 
