@@ -81,11 +81,16 @@ def draw_bar(y, name, speed, metric, median, scale):
 
 
 def draw_legend(names):
-    out, x = [], LEFT
-    for name in names:
-        out.append(f'<rect x="{x}" y="72" width="11" height="11" rx="2" class="{name}"/>')
+    """As close as all of them need it to be, from the left edge if they are many."""
+    widths = [22 + 6.5 * len(name) for name in names]
+    room = WIDTH - RIGHT / 2 - 20
+    x = LEFT if LEFT + sum(widths) < room else 20
+    gap = min(8, (room - x - sum(widths)) / max(1, len(names)))
+    out = []
+    for name, width in zip(names, widths):
+        out.append(f'<rect x="{x:.1f}" y="72" width="11" height="11" rx="2" class="{name}"/>')
         out.append(text(x + 15, 82, name, "small"))
-        x += 28 + 7 * len(name)
+        x += width + gap
     return out
 
 
