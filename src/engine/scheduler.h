@@ -86,7 +86,7 @@ void weir__scheduler_wake(weir__scheduler *scheduler);
 void weir__scheduler_unload(weir__context *context, const weir__timer_load *load);
 
 /* Its thread's life. */
-void weir__scheduler_run(void *scheduler);
+void weir__scheduler_run(void *argument); /* the scheduler */
 
 /* The engine stops: nothing fires any more, what is pending is cancelled by the schedulers' own
  * threads, which then leave. */
