@@ -92,4 +92,12 @@ static inline void assert_books_balance(weir_engine *engine)
                                   c.failed_full + c.failed_other);
 }
 
+/* None is pending, and none is being posted: each has its outcome. */
+static inline bool all_have_ended(weir_engine *engine)
+{
+    const weir_timer_counters c = timer_counters(engine);
+    return c.added ==
+           c.posted + c.cancelled + c.stopped + c.failed_unknown + c.failed_full + c.failed_other;
+}
+
 #endif /* WEIR_TEST_TIMER_SUPPORT_H */
