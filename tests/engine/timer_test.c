@@ -67,12 +67,12 @@ static void a_cancelled_one_never_comes_and_says_so_once(void **state)
     (void)state;
     bed b;
     bed_make(&b, NULL, 0);
-    const weir_timer timer = bed_add(&b, 1, WEIR_TIMER(.after = 30 * WEIR_MS));
+    const weir_timer timer = bed_add(&b, 1, WEIR_TIMER(.after = 400 * WEIR_MS));
     assert_int_equal(WEIR_TIMER_PENDING, timer_outcome(b.engine, timer));
     assert_int_equal(WEIR_OK, weir_timer_cancel(b.engine, timer));
     assert_int_equal(WEIR_TIMER_CANCELLED, timer_outcome(b.engine, timer));
     assert_int_equal(WEIR_UNKNOWN, weir_timer_cancel(b.engine, timer));
-    (void)bed_add(&b, 2, WEIR_TIMER(.after = 60 * WEIR_MS));
+    (void)bed_add(&b, 2, WEIR_TIMER(.after = 500 * WEIR_MS));
     test_sem_wait(&b.receiver.came);
     assert_int_equal(2, b.receiver.notes[0].value);
     assert_books_balance(b.engine);
@@ -250,7 +250,7 @@ static void a_hook_beside_an_event_is_told_what_became_of_it(void **state)
     test_sem_wait(&b.receiver.came);
     assert_int_equal(WEIR_TIMER_POSTED, c.outcomes[0]);
     const weir_timer timer =
-        bed_add(&b, 2, WEIR_TIMER(.after = 20 * WEIR_MS, .hook = call, .context = &c));
+        bed_add(&b, 2, WEIR_TIMER(.after = 500 * WEIR_MS, .hook = call, .context = &c));
     assert_int_equal(WEIR_OK, weir_processor_stop(b.engine, b.to, 0, NULL));
     test_sem_wait(&c.came);
     assert_int_equal(WEIR_TIMER_FAILED_UNKNOWN, c.outcomes[1]);
@@ -318,7 +318,7 @@ static void a_reserved_place_cannot_be_refused_and_a_cancel_gives_it_back(void *
     assert_int_equal(WEIR_OK, test_post(engine, to, 1));
     test_sem_wait(&recorder.entered);
     const weir_timer_options *reserved =
-        WEIR_TIMER(.at = weir_time_now(engine) + 20 * WEIR_MS, .reserve = true);
+        WEIR_TIMER(.at = weir_time_now(engine) + 500 * WEIR_MS, .reserve = true);
     assert_int_equal(WEIR_OK, weir_timer_add(engine, to, WEIR_EVENT(number, 2), reserved, &first));
     assert_int_equal(WEIR_OK, weir_timer_add(engine, to, WEIR_EVENT(number, 3), reserved, &second));
     assert_int_equal(WEIR_FULL, weir_timer_add(engine, to, WEIR_EVENT(number, 9), reserved, NULL));
