@@ -102,7 +102,7 @@ struct weir_engine {
 
     /* The watchdog (engine/watchdog.c). */
     struct weir__watchdog *watchdog; /* under registry.lock */
-    bool stacks; /* threads can be asked for theirs; written before they start */
+    weir__atomic_u32 stacks;         /* threads can be asked for theirs; written by the start */
     weir__mutex watch_lock;
     weir__watched *watched; /* a list; under watch_lock */
     weir__cell stuck;       /* handlers and hooks that were reported; the watchdog writes it */

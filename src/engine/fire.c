@@ -6,6 +6,8 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/parcel.h"
+#include "engine/ready.h"
 #include "engine/scheduler.h"
 #include "engine/straight.h"
 #include "engine/timer.h"
@@ -19,6 +21,15 @@
 /* Between two times that the thread gets up to fire. A timer that is alone is in time; where they
  * are due every few microseconds, some come together: getting up costs more than firing them. */
 #define REST (50 * WEIR_US)
+
+/* A timer in its thread's hands. */
+typedef struct firing {
+    uint32_t number;
+    weir_timer handle;
+    weir__timer *timer; /* but for place, owns and ends: those are the lock's */
+    weir__timer_load *load;
+    weir_timer_outcome outcome;
+} firing;
 
 /* ---- one timer ---- */
 
@@ -48,7 +59,7 @@ static weir_status post_plain(const weir__posting *by, const weir__timer_load *l
         .data = shared ? load->payload.shared.data : load->payload.bytes,
         .block = shared ? load->payload.shared.block : NULL,
         .size = load->size,
-        .flags = load->flags | WEIR_EVENT_NO_FLOW,
+        .flags = load->flags,
         .flow = load->flow,
     };
     weir__post_begin(by->context);
@@ -56,29 +67,108 @@ static weir_status post_plain(const weir__posting *by, const weir__timer_load *l
                                                      : weir__post_counted(by, load->to, &event);
 }
 
-/* If it has one: told what has become of this time. */
-static void call_hook(weir__scheduler *scheduler, const weir__firing *firing)
+static weir_status put_beside(const weir__posting *by, const weir__timer_load *load,
+                              weir__lone *lone)
 {
-    const weir__timer_load *load = firing->load;
+    weir__context *context = by->context;
+    weir_status status = WEIR_STOPPING;
+    uint64_t before;
+    weir__context_enter(context);
+    if (weir__post_is_open(by)) {
+        weir__processor *to = weir__registry_find(&context->engine->registry, load->to);
+        status = WEIR_UNKNOWN;
+        if (to != NULL) {
+            const weir__claim claim = load->holds == WEIR__HOLDS_PLACE
+                                          ? weir__mailbox_claim_owed(&to->mailbox, &before)
+                                          : weir__mailbox_claim_beside(&to->mailbox, &before);
+            status = weir__claim_status(claim);
+            if (status == WEIR_OK) {
+                lone->ticket = weir__mailbox_ticket(before);
+                weir__mailbox_put_beside(&to->mailbox, lone);
+            }
+            if (claim == WEIR__CLAIM_FIRST) {
+                weir__ready(context, to);
+            }
+        }
+    }
+    weir__context_leave(context);
+    return status;
+}
+
+/* An event with a tag that has no place yet. */
+static weir_status post_tagged(const weir__posting *by, const weir__timer_load *load)
+{
+    weir__context *context = by->context;
+    const bool shared = load->holds == WEIR__HOLDS_BLOCK;
+    const weir_event event = {
+        .type = load->type, .data = load->payload.bytes, .size = load->size, .flags = load->flags
+    };
+    weir__parcel parcel = { .event = &event, .flow = load->flow };
+    weir__lone *lone = weir__stock_get_lone(&context->stock);
+    if (lone == NULL) {
+        return WEIR_E_NOMEM;
+    }
+    if (shared) {
+        parcel.block = weir_block_take(load->payload.shared.block);
+        parcel.data = load->payload.shared.data;
+    }
+    weir__timer_seal(by, &parcel, lone, load->tag);
+    const weir_status status = put_beside(by, load, lone);
+    if (status != WEIR_OK) {
+        weir__parcel_unpack(by, &parcel);
+        weir__lone_put(context, lone);
+    }
+    return status;
+}
+
+/* One with a tag, or whose place is taken: it lies alone, beside the others. */
+static weir_status post_beside(const weir__posting *by, const weir__timer_load *load)
+{
+    weir__post_begin(by->context);
+    const weir_status status = load->holds == WEIR__HOLDS_PLACE
+                                   ? put_beside(by, load, load->payload.lone)
+                                   : post_tagged(by, load);
+    if (status != WEIR_OK) {
+        weir__post_count_refusal(by, status);
+    }
+    return status;
+}
+
+/* Once: from now on it can be asked for its stack. The engine may start after its first timer. */
+static void admit(weir__scheduler *scheduler)
+{
+    if (weir__unlikely(!scheduler->admitted) &&
+        weir__load(&scheduler->engine->stacks, relaxed) != 0) {
+        scheduler->admitted = true;
+        weir__stack_admit();
+        weir__watched_by(&scheduler->watched, (uint32_t)weir__os_thread_id());
+    }
+}
+
+/* If it has one: told what has become of this time. */
+static void call_hook(weir__scheduler *scheduler, const firing *at)
+{
+    const weir__timer_load *load = at->load;
     if (load->hook != NULL) {
+        admit(scheduler);
         weir__trail_hook(&scheduler->trail, load->to.id, WEIR__HOOK_TIMER);
-        load->hook(load->context, firing->handle, firing->outcome);
+        load->hook(load->context, at->handle, at->outcome);
         weir__trail_hook_done(&scheduler->trail);
     }
 }
 
-static void fire(weir__scheduler *scheduler, weir__firing *firing)
+static void fire(weir__scheduler *scheduler, firing *at)
 {
-    weir__timer_load *load = firing->load;
+    weir__timer_load *load = at->load;
     const weir__posting by = { .context = scheduler->context, .sender = load->to.id };
-    firing->outcome = WEIR_TIMER_POSTED;
+    at->outcome = WEIR_TIMER_POSTED;
     if (load->type != NULL) {
         const weir_status status = load->holds == WEIR__HOLDS_PLACE || load->tag != 0
-                                       ? weir__timer_post_beside(&by, load)
+                                       ? post_beside(&by, load)
                                        : post_plain(&by, load);
-        firing->outcome = outcome_of(scheduler->engine, status);
+        at->outcome = outcome_of(scheduler->engine, status);
     }
-    call_hook(scheduler, firing);
+    call_hook(scheduler, at);
 }
 
 /* ---- what becomes of it; lock held ---- */
@@ -107,10 +197,10 @@ static void count(weir__timer_tally *tally, weir_timer_outcome outcome)
 }
 
 /* The next time of a repeating one. */
-static void set_next(weir__scheduler *scheduler, weir__firing *firing, weir_ns now)
+static void set_next(weir__scheduler *scheduler, firing *at, weir_ns now)
 {
-    weir__timer *timer = firing->timer;
-    const weir_ns from = firing->load->fixed_delay ? now : timer->due;
+    weir__timer *timer = at->timer;
+    const weir_ns from = at->load->fixed_delay ? now : timer->due;
     timer->due = from < WEIR_FOREVER - timer->every ? from + timer->every : WEIR_FOREVER;
     if (timer->due <= now) {
         const weir_ns missed = (now - timer->due) / timer->every + 1;
@@ -121,7 +211,7 @@ static void set_next(weir__scheduler *scheduler, weir__firing *firing, weir_ns n
 
 /* What is to be done without the lock. */
 typedef struct batch {
-    weir__firing firings[AT_ONCE];
+    firing firings[AT_ONCE];
     weir__timer_slab *slabs[AT_ONCE]; /* that nobody needs */
     weir_block *blocks[AT_ONCE];      /* of timers that have ended */
     uint32_t count, slab_count, block_count;
@@ -129,29 +219,29 @@ typedef struct batch {
     weir_ns next; /* when to look again */
 } batch;
 
-static void settle(weir__scheduler *scheduler, batch *b, weir__firing *firing, weir_ns now)
+static void settle(weir__scheduler *scheduler, batch *b, firing *at, weir_ns now)
 {
-    weir__timer *timer = firing->timer;
-    count(&scheduler->tally, firing->outcome);
+    weir__timer *timer = at->timer;
+    count(&scheduler->tally, at->outcome);
     const bool goes_on = timer->every != 0 && timer->ends == 0 && !scheduler->closed &&
-                         firing->outcome != WEIR_TIMER_FAILED_UNKNOWN &&
-                         firing->outcome != WEIR_TIMER_CANCELLED;
+                         at->outcome != WEIR_TIMER_FAILED_UNKNOWN &&
+                         at->outcome != WEIR_TIMER_CANCELLED;
     if (goes_on) {
-        set_next(scheduler, firing, now);
-        weir__wheel_schedule(&scheduler->wheel, firing->number);
+        set_next(scheduler, at, now);
+        weir__wheel_schedule(&scheduler->wheel, at->number);
         return;
     }
-    weir_timer_outcome end = firing->outcome;
+    weir_timer_outcome end = at->outcome;
     if (timer->every != 0 && end != WEIR_TIMER_FAILED_UNKNOWN && end != WEIR_TIMER_CANCELLED) {
         /* It was its last time because somebody said so meanwhile. */
         end = WEIR_TIMER_CANCELLED;
         *(timer->ends != 0 ? &scheduler->tally.cancelled : &scheduler->tally.stopped) += 1;
     }
-    if (firing->load->holds == WEIR__HOLDS_BLOCK) {
-        b->blocks[b->block_count++] = firing->load->payload.shared.block;
+    if (at->load->holds == WEIR__HOLDS_BLOCK) {
+        b->blocks[b->block_count++] = at->load->payload.shared.block;
     }
     weir__scheduler_put_credit(scheduler);
-    weir__timer_slab *slab = weir__timer_end(&scheduler->wheel.store, firing->number, end);
+    weir__timer_slab *slab = weir__timer_end(&scheduler->wheel.store, at->number, end);
     if (slab != NULL) {
         b->slabs[b->slab_count++] = slab;
     }
@@ -195,7 +285,7 @@ static void take(weir__scheduler *scheduler, batch *b, weir_ns now)
             break;
         }
         weir__timer *timer = weir__timer_at(&wheel->store, number);
-        b->firings[b->count] = (weir__firing){
+        b->firings[b->count] = (firing){
             .number = number,
             .handle = weir__scheduler_handle(scheduler, number, timer->generation),
             .timer = timer,
@@ -209,16 +299,16 @@ static void take(weir__scheduler *scheduler, batch *b, weir_ns now)
 static void fire_all(weir__scheduler *scheduler, batch *b, weir_ns now)
 {
     for (uint32_t i = 0; i < b->count; i++) {
-        weir__firing *firing = &b->firings[i];
+        firing *at = &b->firings[i];
         if (b->closed) {
-            firing->outcome = WEIR_TIMER_CANCELLED;
-            call_hook(scheduler, firing);
+            at->outcome = WEIR_TIMER_CANCELLED;
+            call_hook(scheduler, at);
         } else {
-            weir__histogram_record(&scheduler->late, (uint64_t)(now - firing->timer->due));
-            fire(scheduler, firing);
+            weir__histogram_record(&scheduler->late, (uint64_t)(now - at->timer->due));
+            fire(scheduler, at);
         }
-        if (firing->load->holds == WEIR__HOLDS_PLACE && firing->outcome != WEIR_TIMER_POSTED) {
-            weir__scheduler_unload(scheduler->context, firing->load);
+        if (at->load->holds == WEIR__HOLDS_PLACE && at->outcome != WEIR_TIMER_POSTED) {
+            weir__scheduler_unload(scheduler->context, at->load);
         }
     }
 }
@@ -256,10 +346,6 @@ void weir__scheduler_run(void *argument)
     weir_engine *engine = scheduler->engine;
     weir__os_thread_name("weir-timer");
     weir__os_thread_precise();
-    if (engine->stacks) {
-        weir__stack_admit();
-        weir__watched_by(&scheduler->watched, (uint32_t)weir__os_thread_id());
-    }
     const bool attached = weir__context_attach(scheduler->context, &scheduler->seat);
     weir__context_handler_begin(); /* whatever runs here is a hook */
     (void)weir__context_trail_swap(&scheduler->trail);

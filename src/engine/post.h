@@ -23,6 +23,14 @@ static inline void weir__post_begin(weir__context *context)
     weir__cell_add(&context->tally.attempted, 1);
 }
 
+/* What a claim that is not met by a policy of the mailbox's answers. */
+static inline weir_status weir__claim_status(weir__claim claim)
+{
+    return claim <= WEIR__CLAIM_FIRST  ? WEIR_OK
+           : claim == WEIR__CLAIM_FULL ? WEIR_FULL
+                                       : WEIR_STOPPING;
+}
+
 /* All of it. */
 weir_status weir__post_counted(const weir__posting *by, weir_processor to, const weir_event *event);
 /* Consumes the caller's reference to event->block, whatever the status. */

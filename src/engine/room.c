@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "engine/post.h"
 #include "engine/ready.h"
 #include "engine/turn.h"
 #include "sync/word.h"
@@ -194,13 +195,6 @@ static weir_status join_list(weir__context *context, weir__processor *target, we
     return WEIR_OK;
 }
 
-/* A place that was promised is free again: somebody may wait for it. */
-static void unreserve(weir__context *context, weir__processor *processor)
-{
-    weir__mailbox_unreserve(&processor->mailbox);
-    weir__room_appeared(context, processor, weir__load(&processor->mailbox.word, seq_cst));
-}
-
 weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t tag)
 {
     if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
@@ -210,11 +204,11 @@ weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t
     weir__mailbox *own = &turn->processor->mailbox;
     const weir__claim place = weir__mailbox_reserve(own);
     if (place != WEIR__CLAIM_OK) {
-        return place == WEIR__CLAIM_FULL ? WEIR_FULL : WEIR_STOPPING;
+        return weir__claim_status(place);
     }
     weir__lone *lone = weir__stock_get_lone(&context->stock);
     if (lone == NULL) {
-        unreserve(context, turn->processor);
+        weir__room_unreserve(context, turn->self);
         return WEIR_E_NOMEM;
     }
     fill(lone, turn->self, target, tag);
@@ -224,7 +218,7 @@ weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t
         processor != NULL ? join_list(context, processor, lone) : WEIR_UNKNOWN;
     weir__context_leave(context);
     if (status != WEIR_OK) {
-        unreserve(context, turn->processor);
+        weir__room_unreserve(context, turn->self);
         weir__lone_put(context, lone);
     }
     return status;

@@ -101,6 +101,11 @@ weir__scheduler *weir__scheduler_of(weir__context *context, weir_status *status)
                                            : need(engine, context->scheduler - 1, status);
 }
 
+void weir__scheduler_change(weir__context *context)
+{
+    context->scheduler = 1 + context->scheduler % context->engine->options.scheduler_threads;
+}
+
 weir_timer weir__scheduler_handle(const weir__scheduler *scheduler, uint32_t number,
                                   uint32_t generation)
 {

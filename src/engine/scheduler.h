@@ -11,8 +11,8 @@
  * to cancel it, has it. While it is FIRING it is its thread's alone; a cancel that comes then is
  * late, and only notes that it shall not come again.
  *
- * A thread adds to one wheel as long as that has room, cancels wherever the handle says. No code of
- * the application, its allocator included, runs under the lock.
+ * A thread adds to one wheel as long as that has numbers left, and cancels wherever the handle says.
+ * No code of the application, its allocator included, runs under the lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -48,6 +48,7 @@ typedef struct weir__scheduler {
     weir__context *context;
     weir__attachment seat;
     weir__trail trail;     /* of hooks */
+    bool admitted;         /* the watchdog may ask it for its stack */
     weir__watched watched; /* up: it is not asleep */
 
     weir_engine *engine;
@@ -55,17 +56,10 @@ typedef struct weir__scheduler {
     weir__os_thread os;
 } weir__scheduler;
 
-/* A timer in its thread's hands. */
-typedef struct weir__firing {
-    uint32_t number;
-    weir_timer handle;
-    weir__timer *timer; /* but for place, owns and ends: those are the lock's */
-    weir__timer_load *load;
-    weir_timer_outcome outcome;
-} weir__firing;
-
 /* The one that the calling thread adds to; *status: E_NOMEM, E_SYSTEM, STOPPING. */
 weir__scheduler *weir__scheduler_of(weir__context *context, weir_status *status);
+/* From now on the next one: this one's numbers are used up. */
+void weir__scheduler_change(weir__context *context);
 /* The one that a handle speaks of; NULL: none. */
 weir__scheduler *weir__scheduler_by_handle(weir_engine *engine, weir_timer timer, uint32_t *number,
                                            uint32_t *generation);

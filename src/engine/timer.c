@@ -5,8 +5,6 @@
  */
 #include "engine/timer.h"
 
-#include <string.h>
-
 #include "base/assert.h"
 #include "base/memory.h"
 #include "engine/parcel.h"
@@ -71,16 +69,6 @@ static weir_ns first_time(const weir_timer_options *o, weir_ns *now)
 
 /* ---- what it carries ---- */
 
-/* Inside no mark. The envelope is filled, but for its ticket. */
-static void seal(const weir__posting *by, const weir__parcel *parcel, weir__lone *lone,
-                 uint64_t tag)
-{
-    const uint32_t state = weir__parcel_put(by, parcel, &lone->envelope);
-    lone->ask = 0;
-    lone->tag = tag;
-    weir__envelope_fill(&lone->envelope, state | WEIR__ENVELOPE_ALONE);
-}
-
 /* Written where it stays: what is copied twice costs more than the rest of it. */
 static void fill_load(const wanted *order, weir__timer_load *load)
 {
@@ -120,12 +108,7 @@ static weir_status reserve(const wanted *order)
         claim = weir__mailbox_reserve(&processor->mailbox);
     }
     weir__context_leave(context);
-    if (processor == NULL) {
-        return WEIR_UNKNOWN;
-    }
-    return claim == WEIR__CLAIM_OK     ? WEIR_OK
-           : claim == WEIR__CLAIM_FULL ? WEIR_FULL
-                                       : WEIR_STOPPING;
+    return processor != NULL ? weir__claim_status(claim) : WEIR_UNKNOWN;
 }
 
 /* The place and the memory that it will need. */
@@ -142,7 +125,7 @@ static weir_status pack_reserved(wanted *order, const weir__parcel *parcel)
         return WEIR_E_NOMEM;
     }
     const weir__posting by = { .context = context, .sender = order->to.id };
-    seal(&by, parcel, lone, order->options->tag);
+    weir__timer_seal(&by, parcel, lone, order->options->tag);
     order->holds = WEIR__HOLDS_PLACE;
     order->lone = lone;
     return WEIR_OK;
@@ -224,6 +207,7 @@ static obstacle try_to_schedule(weir__scheduler *scheduler, const wanted *order,
     return NONE;
 }
 
+/* FULL: this wheel has no numbers left. */
 WEIR__SELDOM static weir_status add_slab(weir__scheduler *scheduler)
 {
     const weir_allocator *allocator = &scheduler->engine->allocator;
@@ -239,7 +223,7 @@ WEIR__SELDOM static weir_status add_slab(weir__scheduler *scheduler)
     if (!taken) {
         weir__release(allocator, slab, sizeof(*slab));
     }
-    return full ? WEIR_E_LIMIT : WEIR_OK;
+    return full ? WEIR_FULL : WEIR_OK;
 }
 
 /* Inside no lock. Seldom: every 64th or 512th time. */
@@ -257,7 +241,7 @@ WEIR__SELDOM static weir_status remove_obstacle(weir__scheduler *scheduler, obst
     }
 }
 
-static weir_status schedule(weir__scheduler *scheduler, const wanted *order, weir_timer *out)
+static weir_status schedule_on(weir__scheduler *scheduler, const wanted *order, weir_timer *out)
 {
     weir_ns now;
     const weir_ns due = first_time(order->options, &now);
@@ -295,6 +279,25 @@ static weir_status schedule(weir__scheduler *scheduler, const wanted *order, wei
     }
 }
 
+/* On the thread's own wheel, or on the next that has numbers left. */
+static weir_status schedule(const wanted *order, weir_timer *out)
+{
+    weir__context *context = order->by.context;
+    for (uint32_t tries = context->engine->options.scheduler_threads; tries > 0; tries--) {
+        weir_status status;
+        weir__scheduler *scheduler = weir__scheduler_of(context, &status);
+        if (weir__unlikely(scheduler == NULL)) {
+            return status;
+        }
+        status = schedule_on(scheduler, order, out);
+        if (weir__likely(status != WEIR_FULL)) {
+            return status;
+        }
+        weir__scheduler_change(context);
+    }
+    return WEIR_E_LIMIT;
+}
+
 static weir_status place_order(wanted *order, weir_timer *out)
 {
     weir__context *context = order->by.context;
@@ -305,14 +308,10 @@ static weir_status place_order(wanted *order, weir_timer *out)
     if (status != WEIR_OK) {
         return status;
     }
-    weir__scheduler *scheduler = weir__scheduler_of(context, &status);
-    if (scheduler == NULL) {
-        return status;
-    }
     order->holds = WEIR__HOLDS_BYTES;
     status = order->event != NULL ? pack(order) : WEIR_OK;
     if (status == WEIR_OK) {
-        status = schedule(scheduler, order, out);
+        status = schedule(order, out);
         if (status != WEIR_OK) {
             unpack(order);
         }
@@ -356,76 +355,6 @@ weir_status weir__timer_trigger(weir_turn *turn, weir_ns delay, const weir_event
         .options = &options,
     };
     return event != NULL ? place_order(&order, NULL) : WEIR_E_INVALID;
-}
-
-/* ---- posting what lies alone ---- */
-
-static weir_status put_beside(const weir__posting *by, const weir__timer_load *load,
-                              weir__lone *lone)
-{
-    weir__context *context = by->context;
-    weir_status status = WEIR_STOPPING;
-    uint64_t before;
-    weir__context_enter(context);
-    if (weir__post_is_open(by)) {
-        weir__processor *to = weir__registry_find(&context->engine->registry, load->to);
-        status = WEIR_UNKNOWN;
-        if (to != NULL) {
-            const weir__claim claim = load->holds == WEIR__HOLDS_PLACE
-                                          ? weir__mailbox_claim_owed(&to->mailbox, &before)
-                                          : weir__mailbox_claim_beside(&to->mailbox, &before);
-            status = claim == WEIR__CLAIM_FULL     ? WEIR_FULL
-                     : claim == WEIR__CLAIM_CLOSED ? WEIR_STOPPING
-                                                   : WEIR_OK;
-            if (status == WEIR_OK) {
-                lone->ticket = weir__mailbox_ticket(before);
-                weir__mailbox_put_beside(&to->mailbox, lone);
-            }
-            if (claim == WEIR__CLAIM_FIRST) {
-                weir__ready(context, to);
-            }
-        }
-    }
-    weir__context_leave(context);
-    return status;
-}
-
-/* An event with a tag that has no place yet. */
-static weir_status post_tagged(const weir__posting *by, const weir__timer_load *load)
-{
-    weir__context *context = by->context;
-    const bool shared = load->holds == WEIR__HOLDS_BLOCK;
-    const weir_event event = {
-        .type = load->type, .data = load->payload.bytes, .size = load->size, .flags = load->flags
-    };
-    weir__parcel parcel = { .event = &event, .flow = load->flow };
-    weir__lone *lone = weir__stock_get_lone(&context->stock);
-    if (lone == NULL) {
-        return WEIR_E_NOMEM;
-    }
-    if (shared) {
-        parcel.block = weir_block_take(load->payload.shared.block);
-        parcel.data = load->payload.shared.data;
-    }
-    seal(by, &parcel, lone, load->tag);
-    const weir_status status = put_beside(by, load, lone);
-    if (status != WEIR_OK) {
-        weir__parcel_unpack(by, &parcel);
-        weir__lone_put(context, lone);
-    }
-    return status;
-}
-
-weir_status weir__timer_post_beside(const weir__posting *by, const weir__timer_load *load)
-{
-    weir__post_begin(by->context);
-    const weir_status status = load->holds == WEIR__HOLDS_PLACE
-                                   ? put_beside(by, load, load->payload.lone)
-                                   : post_tagged(by, load);
-    if (status != WEIR_OK) {
-        weir__post_count_refusal(by, status);
-    }
-    return status;
 }
 
 /* ---- cancelling, looking ---- */

@@ -1,16 +1,23 @@
 /*
- * engine/timer.h - the event of a timer, on its way into a mailbox.
+ * engine/timer.h - what adding and firing a timer have in common, and triggers of processors.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef WEIR_ENGINE_TIMER_H
 #define WEIR_ENGINE_TIMER_H
 
-#include "engine/post.h"
+#include "engine/parcel.h"
+#include "weir/turn.h"
 
-/* A scheduler's thread. An event with a tag, or whose place is taken: it lies alone, beside the
- * others. */
-weir_status weir__timer_post_beside(const weir__posting *by, const weir__timer_load *load);
+/* An event that lies alone, but for its ticket. Nobody else sees it yet. */
+static inline void weir__timer_seal(const weir__posting *by, const weir__parcel *parcel,
+                                    weir__lone *lone, uint64_t tag)
+{
+    const uint32_t state = weir__parcel_put(by, parcel, &lone->envelope);
+    lone->ask = 0;
+    lone->tag = tag;
+    weir__envelope_fill(&lone->envelope, state | WEIR__ENVELOPE_ALONE);
+}
 
 /* An event of a processor's to itself, by the engine's clock. */
 weir_status weir__timer_trigger(weir_turn *turn, weir_ns delay, const weir_event *event,

@@ -186,7 +186,7 @@ static bool take_stack(weir__watchdog *dog, int32_t system_id)
 {
     char *text = dog->stack_text;
     size_t used = 0;
-    if (!dog->engine->stacks || system_id == 0 ||
+    if (weir__load(&dog->engine->stacks, relaxed) == 0 || system_id == 0 ||
         !weir__stack_take(system_id, STACK_WAIT, &dog->stack)) {
         return false;
     }
@@ -336,7 +336,7 @@ weir_status weir__watchdog_start(weir_engine *engine, weir_error *error)
         return weir__error_memory(error, "watchdog");
     }
     dog->engine = engine;
-    engine->stacks = weir__stack_prepare();
+    weir__store(&engine->stacks, weir__stack_prepare() ? 1 : 0, relaxed);
     weir__store(&engine->watching, WEIR__WATCHDOG_AWAKE, seq_cst);
     const int failure = weir__os_thread_start(&dog->os, watch, dog);
     if (failure != 0) {

@@ -80,10 +80,20 @@ int main(int argc, char **argv)
         return weir_error_print(&error);
     }
     bool good = true;
+    /* A wheel that has fired, and has one timer left that is far away. */
+    for (int i = 0; i < 2; i++) {
+        good = weir_timer_add(engine, last, WEIR_EVENT(mark, 0),
+                              WEIR_TIMER(.after = i == 0 ? WEIR_MS : 3600 * WEIR_S),
+                              NULL) == WEIR_OK &&
+               good;
+    }
+    while (atomic_load(&handled) < 1) {
+        (void)sched_yield();
+    }
     for (int i = 0; i < EVENTS; i++) {
         good = post_when_room(engine, p, WEIR_EVENT(mark, 0)) == WEIR_OK && good;
     }
-    while (atomic_load(&handled) < EVENTS) { /* ends: P-4; idle_cost_test.c has the patience */
+    while (atomic_load(&handled) < EVENTS + 1) { /* ends: P-4; idle_cost_test.c has the patience */
         (void)sched_yield();
     }
     good = come_to_rest(engine, threads, text, sizeof(text)) && good;

@@ -214,6 +214,27 @@ static void a_million_pending_take_128_bytes_each_at_most_and_give_them_back(voi
     assert_int_equal(0, atomic_load(&m.bytes));
 }
 
+static void a_wheel_whose_numbers_are_used_up_leaves_the_rest_to_the_next(void **state)
+{
+    (void)state;
+    enum { MOST = 270000 }; /* 64 wheels share 2^24 numbers */
+    weir_timer *timers = calloc(MOST, sizeof(*timers));
+    bed b;
+    assert_non_null(timers);
+    bed_make(&b, WEIR_ENGINE(.scheduler_threads = 64, .timers_max = MOST), 0);
+    for (uint64_t i = 0; i < MOST; i++) {
+        timers[i] = bed_add(&b, i, WEIR_TIMER(.at = WEIR_FOREVER));
+    }
+    assert_int_equal(MOST, timer_counters(b.engine).pending);
+    assert_int_equal(WEIR_E_LIMIT, weir_timer_add(b.engine, b.to, WEIR_EVENT(number, 1),
+                                                  WEIR_TIMER(.after = WEIR_S), NULL));
+    for (uint64_t i = 0; i < MOST; i++) {
+        assert_int_equal(WEIR_OK, weir_timer_cancel(b.engine, timers[i]));
+    }
+    free(timers);
+    test_engine_end(b.engine);
+}
+
 /* Everything that timers do, once; whatever is refused is refused for want of memory. */
 static void use_timers(meter *m, weir_engine *engine, weir_processor to)
 {
@@ -334,6 +355,7 @@ int main(void)
         cmocka_unit_test(of_100000_random_timers_none_is_early),
         cmocka_unit_test(of_200000_that_are_cancelled_as_they_fire_each_has_one_outcome),
         cmocka_unit_test(a_million_pending_take_128_bytes_each_at_most_and_give_them_back),
+        cmocka_unit_test(a_wheel_whose_numbers_are_used_up_leaves_the_rest_to_the_next),
         cmocka_unit_test(whichever_allocation_fails_nothing_is_lost_or_left),
         cmocka_unit_test(a_wheel_with_nothing_due_soon_sleeps_and_one_without_timers_for_ever),
     };
