@@ -11,8 +11,8 @@
  * to cancel it, has it. While it is FIRING it is its thread's alone; a cancel that comes then is
  * late, and only notes that it shall not come again.
  *
- * A thread adds to one wheel as long as that has numbers left, and cancels wherever the handle says.
- * No code of the application, its allocator included, runs under the lock.
+ * A thread adds to one wheel as long as that has numbers left, and cancels wherever the handle
+ * says. No code of the application, its allocator included, runs under the lock.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
