@@ -79,7 +79,8 @@ WEIR_API weir_thread weir_thread_add(weir_engine *engine, const weir_thread_opti
  * call is removing it. UNKNOWN: no such thread. E_INVALID: a dispatcher that has processors would
  * be left without a thread (the error names it, and how many they are: move them first); it belongs
  * to a dedicated processor; the engine is stopping. Of an external one, a run_once under way
- * returns first; its descriptor is not to be polled any more.
+ * returns first, and those that come later answer E_INVALID; its descriptor is not to be polled any
+ * more.
  */
 WEIR_API weir_status weir_thread_remove(weir_engine *engine, weir_thread thread, weir_error *error);
 

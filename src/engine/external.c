@@ -82,7 +82,9 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
     }
     weir__thread *thread = weir__thread_known(engine, handle);
     uint32_t nobody = 0;
-    if (thread == NULL || !thread->external ||
+    /* Not while somebody waits to remove it: a loop that comes again at once would win every race
+     * for `turning`, and the removal would never end. */
+    if (thread == NULL || !thread->external || weir__load(&thread->leave, relaxed) != 0 ||
         !weir__cas(&thread->turning, &nobody, 1, acquire, relaxed)) {
         return WEIR_E_INVALID;
     }
