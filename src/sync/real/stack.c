@@ -25,6 +25,8 @@
 
 enum { SIGNAL = SIGURG };
 
+#define LOOK_EVERY (10 * WEIR_MS) /* whether it is still there */
+
 /* Values of `request` besides the numbers of threads, which are small. */
 #define NOBODY 0u
 #define TAKING UINT32_MAX
@@ -116,7 +118,13 @@ static void put_back(void)
     }
 }
 
-/* Until the thread has answered; twice as long if it has begun to. */
+static bool is_there(uint32_t thread)
+{
+    return syscall(SYS_tgkill, getpid(), (pid_t)thread, 0) == 0;
+}
+
+/* Until the thread has answered; twice as long if it has begun to. One that was about to end may
+ * have taken the signal along, though somebody has joined it: it is looked after. */
 static bool await(uint32_t thread, weir_ns most)
 {
     weir_ns end = weir__clock_now() + most;
@@ -128,8 +136,8 @@ static bool await(uint32_t thread, weir_ns most)
         if (seen == DONE) {
             return true;
         }
-        if (left > 0) {
-            weir__word_wait(&request, seen, left);
+        if (left > 0 && is_there(thread)) {
+            weir__word_wait(&request, seen, left < LOOK_EVERY ? left : LOOK_EVERY);
             continue;
         }
         if (begun || weir__cas(&request, &thread, NOBODY, relaxed, relaxed)) {
