@@ -118,6 +118,19 @@ WEIR_API weir_status weir_processor_move(weir_engine *engine, weir_processor pro
 WEIR_API weir_status weir_processor_dispatcher(weir_engine *engine, weir_processor processor,
                                                char *out, size_t size);
 
+/* Any. weir_turn_become and weir_turn_unbecome from outside: takes a place in the mailbox like a
+ * post, with a post's statuses, and takes effect in that order. One that cannot be carried out
+ * (E_LIMIT, E_NOMEM) is dead, like an event whose handler failed. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_processor_request_become(weir_engine *engine,
+                                                                   weir_processor processor,
+                                                                   weir_handler handler, bool keep);
+WEIR_API WEIR_MUST_CHECK weir_status weir_processor_request_become_cases(weir_engine *engine,
+                                                                         weir_processor processor,
+                                                                         const weir_cases *cases,
+                                                                         bool keep);
+WEIR_API WEIR_MUST_CHECK weir_status weir_processor_request_unbecome(weir_engine *engine,
+                                                                     weir_processor processor);
+
 /*
  * Blocking; timeout 0 = 30 s. Children first, each drained; then it refuses new events, drains,
  * unregisters. The report covers it and its children. TIMEOUT: the report says how many are left;

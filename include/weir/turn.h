@@ -57,6 +57,15 @@ WEIR_API extern const weir_event_type weir_room_type;
 WEIR_API WEIR_MUST_CHECK weir_status weir_turn_trigger_after(weir_turn *turn, weir_ns delay,
                                                              const weir_event *event, uint64_t tag);
 
+/* Hands the next events to another handler, or table (not copied: a static constant): `keep` pushes
+ * it, else it replaces the one on top, also if that is the base. The state stays the same. E_LIMIT:
+ * 1,024 are on the stack. E_NOMEM, E_INVALID. unbecome pops; ALREADY: only the base is there. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_become(weir_turn *turn, weir_handler handler,
+                                                      bool keep);
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_become_cases(weir_turn *turn,
+                                                            const weir_cases *cases, bool keep);
+WEIR_API weir_status weir_turn_unbecome(weir_turn *turn);
+
 /* What a table does, for handlers that are functions: calls the row of the event's type and answers
  * as it does; no row: UNHANDLED. So tables can share a base. */
 WEIR_API WEIR_MUST_CHECK weir_status weir_turn_handle(weir_turn *turn, const weir_cases *cases,

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/behaviour.h"
 #include "engine/engine.h"
 #include "engine/event_time.h"
 #include "engine/freeze.h"
@@ -142,6 +143,7 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
     if (cold->agenda != NULL) {
         weir__agenda_free(engine, cold->agenda);
     }
+    weir__behaviours_free(engine, cold->behaviours);
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);

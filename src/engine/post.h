@@ -14,7 +14,28 @@ typedef struct weir__posting {
     uint64_t sender; /* 0: no processor */
     uint64_t flow;   /* inherited by events that name none */
     bool in_handler; /* accepted until CLOSING; never waits */
+    uint32_t marks;  /* WEIR__ENVELOPE_OWN, of events of weir's own (engine/own.h); else 0 */
 } weir__posting;
+
+/* By a call that names no turn. False: no context can be had (why_not says the status). A handler's
+ * is a handler's all the same: it must not wait, and a stop must not refuse it too early. */
+static inline bool weir__post_outside(weir_engine *engine, weir__posting *out)
+{
+    if (weir__unlikely(engine == NULL)) {
+        return false;
+    }
+    weir__context *context = weir__context_find(engine);
+    if (weir__unlikely(context == NULL)) {
+        return false;
+    }
+    *out = (weir__posting){ .context = context, .in_handler = context->thread != NULL };
+    return true;
+}
+
+static inline weir_status weir__post_why_not(weir_engine *engine)
+{
+    return weir__engine_usable(engine) ? WEIR_E_NOMEM : WEIR_E_INVALID;
+}
 
 /* The first step of every post, before anything can be accepted: the sums of a stop rely on it
  * ([Q1]). */

@@ -15,6 +15,7 @@
 #include "engine/life.h"
 #include "engine/freeze.h"
 #include "engine/hold.h"
+#include "engine/own.h"
 #include "engine/ready.h"
 #include "engine/room.h"
 #include "sync/tell.h"
@@ -96,8 +97,11 @@ static inline void let_go(weir_turn *turn, progress *at)
     }
 }
 
-/* What few events have. */
-WEIR__SELDOM static void open_special(weir__envelope *envelope, uint32_t state, weir_event *event)
+#define SPECIAL (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN)
+
+/* What few events have. Returns who handles it, which is mostly who handles the others. */
+WEIR__SELDOM static weir_handler open_special(weir_handler usual, weir__envelope *envelope,
+                                              uint32_t state, weir_event *event)
 {
     if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
         event->block = envelope->payload.shared.block;
@@ -107,9 +111,12 @@ WEIR__SELDOM static void open_special(weir__envelope *envelope, uint32_t state, 
         event->from.ask = weir__lone_of(envelope)->ask;
         event->tag = weir__lone_of(envelope)->tag;
     }
+    return (state & WEIR__ENVELOPE_OWN) != 0 ? weir__own_handler(envelope->type) : usual;
 }
 
-static inline void open_event(weir__envelope *envelope, uint32_t state, weir_event *event)
+/* Returns who handles it. */
+static inline weir_handler open_event(weir_handler usual, weir__envelope *envelope, uint32_t state,
+                                      weir_event *event)
 {
     event->type = envelope->type;
     event->data = envelope->payload.bytes;
@@ -119,9 +126,8 @@ static inline void open_event(weir__envelope *envelope, uint32_t state, weir_eve
     event->flow = envelope->flow;
     event->from = (weir_ticket){ .sender = { envelope->sender } };
     event->tag = 0;
-    if (weir__unlikely((state & (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE)) != 0)) {
-        open_special(envelope, state, event);
-    }
+    return weir__likely((state & SPECIAL) == 0) ? usual
+                                                : open_special(usual, envelope, state, event);
 }
 
 /* The event's own reference to its block. */
@@ -190,11 +196,11 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     weir__trail *const trail = turn->trail;
     const uint32_t state = weir__load(&envelope->state, relaxed);
     weir_event event;
-    open_event(envelope, state, &event);
+    const weir_handler handler = open_event(processor->handler, envelope, state, &event);
     turn->flow = event.flow;
     tell(turn, "handles", event.type->name);
     weir__trail_event(trail, turn->self, &event);
-    const weir_status status = processor->handler(processor->state, turn, &event);
+    const weir_status status = handler(processor->state, turn, &event);
     weir__trail_done(trail);
     if (weir__unlikely(status != WEIR_OK) && !judge_aloud(turn, status, &event)) {
         close_event(context, envelope, state);

@@ -28,30 +28,11 @@ static WEIR__ALWAYS weir_status post(const weir__posting by, weir_processor to,
 
 /* ---- from outside ---- */
 
-/* False: no context can be had. A call by a handler that names no turn is a handler's all the same:
- * it must not wait, and a stop must not refuse it too early. */
-static bool outside(weir_engine *engine, weir__posting *out)
-{
-    if (weir__unlikely(engine == NULL)) {
-        return false;
-    }
-    weir__context *context = weir__context_find(engine);
-    if (weir__unlikely(context == NULL)) {
-        return false;
-    }
-    *out = (weir__posting){ .context = context, .in_handler = context->thread != NULL };
-    return true;
-}
-
-static weir_status why_not(weir_engine *engine)
-{
-    return weir__engine_usable(engine) ? WEIR_E_NOMEM : WEIR_E_INVALID;
-}
-
 weir_status weir_engine_post(weir_engine *engine, weir_processor to, const weir_event *event)
 {
     weir__posting by;
-    return weir__likely(outside(engine, &by)) ? post(by, to, event) : why_not(engine);
+    return weir__likely(weir__post_outside(engine, &by)) ? post(by, to, event)
+                                                         : weir__post_why_not(engine);
 }
 
 /* A commit that cannot even be tried drops the payload like any other. */
@@ -68,9 +49,9 @@ static void give_up(const weir_event *event)
 weir_status weir_engine_commit(weir_engine *engine, weir_processor to, const weir_event *event)
 {
     weir__posting by;
-    if (!outside(engine, &by)) {
+    if (!weir__post_outside(engine, &by)) {
         give_up(event);
-        return why_not(engine);
+        return weir__post_why_not(engine);
     }
     return weir__post_commit(&by, to, event);
 }
@@ -96,8 +77,8 @@ size_t weir_engine_post_batch(weir_engine *engine, const weir_processor *to, siz
         fill_statuses(statuses, count, WEIR_E_INVALID);
         return 0;
     }
-    if (!outside(engine, &by)) {
-        fill_statuses(statuses, count, why_not(engine));
+    if (!weir__post_outside(engine, &by)) {
+        fill_statuses(statuses, count, weir__post_why_not(engine));
         return 0;
     }
     return weir__post_batch(&by, to, to_count, events, count, statuses);

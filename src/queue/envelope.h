@@ -19,6 +19,7 @@ enum {
     WEIR__ENVELOPE_BLOCK = 1u << 16,  /* payload is {block, data} instead of bytes */
     WEIR__ENVELOPE_ALONE = 1u << 17,  /* it is a weir__lone, whose ask and tag count */
     WEIR__ENVELOPE_SIGNAL = 1u << 18, /* belongs to a weir_signal: goes back there */
+    WEIR__ENVELOPE_OWN = 1u << 19,    /* of weir's own: its type says who handles it */
     WEIR__ENVELOPE_FILLED = 1u << 30, /* there is an event in it */
 };
 
