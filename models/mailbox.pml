@@ -416,7 +416,7 @@ end:
      *  "weir__store(&envelope->state, 0, relaxed)" "credit(turn, at)" */
     /*@ engine/turn.c run_lone "weir__mailbox_idle_lone(&processor->mailbox, word)" */
     /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
-    /*@ engine/turn.c deliver "processor->handler(processor->state, turn, &event)" */
+    /*@ engine/turn.c deliver "handler(processor->state, turn, &event)" */
     do
     :: done == BATCH -> goto hand_back
 #ifdef EVICT
@@ -484,7 +484,7 @@ end:
         fi
     od;
 
-    /*@ engine/turn.c run_events "ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_MORE" */
+    /*@ engine/turn.c run_events "ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_ASIDE" */
     /*@ engine/duty.c put_back "weir__dispatcher_push_quiet(" */
 hand_back:
     if

@@ -199,7 +199,7 @@ inline post_from_handler(hops)
 inline run_hook()
 {
     /*@ engine/life.c weir__life_end "weir__life_destroy(engine, processor," */
-    /*@ engine/turn_api.c outside "in_handler = context->thread != NULL" */
+    /*@ engine/post.h weir__post_outside "in_handler = context->thread != NULL" */
     count_attempt();
     if
     :: phase < CLOSING -> atomic { DRAINED -> accept(0) }

@@ -525,7 +525,7 @@ got:
     /*@ queue/mailbox.h weir__mailbox_credit
      *  "weir__sub(&mailbox->word, count * WEIR__MAILBOX_ONE, seq_cst)" */
     /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */
-    /*@ engine/turn.c run_events "ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_MORE" */
+    /*@ engine/turn.c run_events "ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_ASIDE" */
 turn:
     do
 #ifdef BUG_IDLE_NOT_BY_EXCHANGE

@@ -33,6 +33,8 @@ typedef struct weir_counters {
     uint64_t pool_bytes;                                   /* memory for envelopes, so far */
     uint64_t triggers; /* handled by event time (weir_processor_options); processor only */
     uint64_t stuck;    /* handlers and hooks that ran longer than stuck_after, so far */
+    uint64_t retries;  /* times that an event was put off, to be handled again */
+    uint64_t restarts;
 } weir_counters;
 #define WEIR_COUNTERS_INIT WEIR_SIZED(weir_counters)
 

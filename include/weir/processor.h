@@ -15,6 +15,7 @@
 #define WEIR_PROCESSOR_H
 
 #include "weir/engine.h"
+#include "weir/supervise.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,8 +23,9 @@ extern "C" {
 
 /*
  * Answers OK (or DROPPED or ALREADY, of a call it passes on): handled. UNHANDLED: not mine; the
- * unhandled hook, or a counter and a warning. Anything else: failed for that reason; the event is
- * counted as dead and the next one goes on. So a handler may end with `return weir_turn_post(...)`.
+ * unhandled hook, or a counter and a warning. Anything else: failed for that reason, and
+ * on_failure decides. So a handler may end with `return weir_turn_post(...)`; with on_failure =
+ * WEIR_RETRY a FULL behind it is tried again later, in order.
  */
 typedef weir_status (*weir_handler)(void *state, weir_turn *turn, const weir_event *event);
 
@@ -76,8 +78,16 @@ typedef struct weir_processor_options {
      * and what is due by the time of an event is handled before it, in the turn at hand, earliest
      * first: a replayed stream gives the same result at any speed. Such triggers are part of the
      * event that brought the time along: counted as `triggers`, not as events, bounded by
-     * mailbox_max. What no event makes due is never handled. */
+     * mailbox_max. What no event makes due is never handled. A trigger that fails is the failure of
+     * the event that made it due, unless on_failure is to resume. */
     weir_ns (*event_time)(void *state, const weir_event *event);
+
+    weir_directive on_failure; /* weir/supervise.h; default WEIR_RESUME */
+    uint32_t retry_max;        /* default 3; 1..1,000,000 */
+    weir_ns retry_delay;       /* the first one; they double, up to 1 h; default 10 ms */
+    weir_directive retry_then; /* default WEIR_RESUME; not WEIR_RETRY */
+    uint32_t restart_max;      /* restarts within ...; default 3; 1..1,000 */
+    weir_ns restart_window;    /* ... this time, then it stops; default 10 s */
 } weir_processor_options;
 
 #define WEIR_PROCESSOR_OPTIONS_INIT WEIR_SIZED(weir_processor_options)

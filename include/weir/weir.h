@@ -13,6 +13,7 @@
 #include "weir/log.h"       /* where weir's own sentences go */
 #include "weir/engine.h"    /* create, start, stop; posting from outside */
 #include "weir/thread.h"    /* threads, dispatchers, assignments, foreign loops */
+#include "weir/supervise.h" /* what happens when a handler fails */
 #include "weir/processor.h" /* handlers, state, mailboxes */
 #include "weir/turn.h"      /* what a handler can do */
 #include "weir/timer.h"     /* events later, once or again and again */

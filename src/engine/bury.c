@@ -10,6 +10,7 @@
 #include "engine/life.h"
 #include "engine/processor.h"
 #include "engine/stop.h"
+#include "engine/supervise.h"
 
 /* Events, and room events that were never sent. */
 static void empty(weir__context *context, weir__stock *stock, weir__processor *processor)
@@ -42,6 +43,7 @@ static void bury(weir_engine *engine, weir__context *context, weir__stock *stock
     if (cold == NULL) {
         return;
     }
+    weir__supervise_bury(context, processor);
     if (cold->destroy != NULL && (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
         weir__life_destroy(engine, processor, engine->stop_status);
     }

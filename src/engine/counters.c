@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "engine/event_time.h"
 #include "engine/processor.h"
+#include "engine/supervise.h"
 
 weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
 {
@@ -29,6 +30,8 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     c.dead = s.dead;
     c.unhandled = s.unhandled;
     c.rooms = s.rooms;
+    c.retries = s.retries;
+    c.restarts = s.restarts;
     /* `attempted` was read last: it has all that the others have, and perhaps posts since. */
     const uint64_t refused =
         s.refused_full + s.refused_stopping + s.refused_unknown + s.refused_other;
@@ -84,6 +87,10 @@ weir_status weir_processor_counters(weir_engine *engine, weir_processor processo
         c.dropped_oldest = weir__load(&cold->dropped_oldest, relaxed);
         c.left = weir__cell_read(&cold->left);
         c.triggers = cold->agenda != NULL ? weir__cell_read(&cold->agenda->handled) : 0;
+        if (cold->supervision != NULL) {
+            c.retries = weir__cell_read(&cold->supervision->retries);
+            c.restarts = weir__cell_read(&cold->supervision->restarts);
+        }
     }
     c.dropped = c.dropped_newest + c.dropped_oldest;
     const uint64_t word = weir__load(&p->mailbox.word, acquire);

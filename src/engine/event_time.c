@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "engine/life.h"
 #include "engine/parcel.h"
 #include "engine/timer.h"
 #include "engine/turn.h"
@@ -141,17 +142,23 @@ weir_status weir__event_time_trigger(weir_turn *turn, weir_ns delay, const weir_
 
 /* ---- the handler in front ---- */
 
-static void handle_trigger(weir__agenda *agenda, void *state, weir_turn *turn)
+/* Not OK: it failed, and that is not to be passed over. */
+static weir_status handle_trigger(weir__agenda *agenda, void *state, weir_turn *turn)
 {
     trigger due = pop(agenda);
     agenda->clock = due.due > agenda->clock ? due.due : agenda->clock;
     turn->flow = due.event.flow;
-    const weir_status status = agenda->handler(state, turn, &due.event);
+    weir_status status = agenda->handler(state, turn, &due.event);
     if (status != WEIR_OK) {
-        (void)weir__turn_judge(turn, status, &due.event);
+        status = weir__turn_judge(turn, status, &due.event);
+    }
+    if (status != WEIR_OK && weir__processor_cold_of(turn->processor)->supervision == NULL) {
+        weir__life_warn_failed(turn, &due.event, status);
+        status = WEIR_OK;
     }
     weir__cell_add(&agenda->handled, 1);
     weir_event_release(&due.event);
+    return status;
 }
 
 weir_status weir__event_time_handle(void *state, weir_turn *turn, const weir_event *event)
@@ -159,7 +166,10 @@ weir_status weir__event_time_handle(void *state, weir_turn *turn, const weir_eve
     weir__agenda *agenda = weir__processor_cold_of(turn->processor)->agenda;
     const weir_ns time = agenda->time_of(state, event);
     while (agenda->count > 0 && agenda->triggers[0].due <= time) {
-        handle_trigger(agenda, state, turn);
+        const weir_status status = handle_trigger(agenda, state, turn);
+        if (status != WEIR_OK) {
+            return status;
+        }
     }
     agenda->clock = time > agenda->clock ? time : agenda->clock;
     turn->flow = event->flow;

@@ -18,6 +18,7 @@
 #include "engine/ready.h"
 #include "engine/room.h"
 #include "engine/stop.h"
+#include "engine/supervise.h"
 #include "engine/watchdog.h"
 
 /* "processor orders", "processor #3.1". By the owner. */
@@ -81,26 +82,49 @@ static void report_init(weir_turn *turn, weir_status status)
                   "its init failed; it is stopped", &field, 1);
 }
 
-void weir__life_begin(weir_turn *turn)
+/* Runs the hook, and says so if it fails. */
+static weir_status run_init(weir_turn *turn)
 {
     weir__processor *processor = turn->processor;
     weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir__trail_hook(turn->trail, turn->self.id, WEIR__HOOK_INIT);
+    const weir_status status = cold->init(processor->state, turn, cold->argument);
+    weir__trail_hook_done(turn->trail);
+    if (status != WEIR_OK) {
+        report_init(turn, status);
+    }
+    return status;
+}
+
+static void set_broken(weir__processor *processor, weir_status status)
+{
+    weir__processor_cold_of(processor)->end_reason = status;
+    weir__or(&processor->control, WEIR__CONTROL_BROKEN, release);
+}
+
+bool weir__life_init_again(weir_turn *turn)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
+    const weir_status status = cold->init != NULL ? run_init(turn) : WEIR_OK;
+    if (status != WEIR_OK) {
+        set_broken(turn->processor, status);
+    }
+    return status == WEIR_OK;
+}
+
+void weir__life_begin(weir_turn *turn)
+{
+    weir__processor *processor = turn->processor;
     /* Both bits at once: whoever says that nobody waits for it (below) comes before or after. */
     const uint32_t control = weir__and(
         &processor->control, ~(uint32_t)(WEIR__CONTROL_INIT | WEIR__CONTROL_AWAITED), seq_cst);
     /* A stop that ran out of time before it began: it never begins. */
     weir_status status = WEIR_STOPPING;
     if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_FREEZE) == 0) {
-        weir__trail_hook(turn->trail, turn->self.id, WEIR__HOOK_INIT);
-        status = cold->init(processor->state, turn, cold->argument);
-        weir__trail_hook_done(turn->trail);
-        if (status != WEIR_OK) {
-            report_init(turn, status);
-        }
+        status = run_init(turn);
     }
     if (status != WEIR_OK) {
-        cold->end_reason = status;
-        weir__or(&processor->control, WEIR__CONTROL_BROKEN, release);
+        set_broken(processor, status);
     }
     weir__tally *tally = &turn->context->tally;
     /* [Q1]: the hook, and all that it posted, was attempted before. */
@@ -144,6 +168,8 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
         weir__agenda_free(engine, cold->agenda);
     }
     weir__behaviours_free(engine, cold->behaviours);
+    weir__supervision_free(engine, cold->supervision);
+    weir__release_text(&engine->allocator, cold->end_text);
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
@@ -209,6 +235,7 @@ bool weir__life_waits_for_children(weir__context *context, weir__processor *proc
     if (waits) {
         cold->ending = true;
         cold->end_waits = true;
+        weir__supervise_fail_children(context, processor);
         weir__stop_children(engine, processor);
     }
     weir__mutex_unlock(&engine->registry.lock);

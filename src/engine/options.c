@@ -157,6 +157,7 @@ static checker begin(const char *owner, void *out, size_t size, const void *in, 
 }
 
 #define OVERFLOW_NAMES "one of WEIR_OVERFLOW_..."
+#define DIRECTIVE_NAMES "WEIR_RESUME, WEIR_RETRY, WEIR_RESTART, WEIR_STOP or WEIR_ESCALATE"
 #define IDLE_NAMES "one of WEIR_IDLE_..."
 
 weir_status weir__options_engine(const weir_engine_options *in, weir_engine_options *out,
@@ -361,6 +362,15 @@ weir_status weir__options_processor(const weir_processor_options *in, weir_proce
     if (out->state_size > (size_t)1 << 40) {
         refuse(&check, "state_size", "is more than 1 TiB");
     }
+    choice(&check, "on_failure", (int)out->on_failure, WEIR_ESCALATE, DIRECTIVE_NAMES);
+    choice(&check, "retry_then", (int)out->retry_then, WEIR_ESCALATE, DIRECTIVE_NAMES);
+    if (out->retry_then == WEIR_RETRY) {
+        refuse(&check, "retry_then", "is WEIR_RETRY, must be what follows it");
+    }
+    number32(&check, "retry_max", &out->retry_max, 1, 1000000, 3);
+    span(&check, "retry_delay", &out->retry_delay, 1, HOUR, 10 * WEIR_MS);
+    number32(&check, "restart_max", &out->restart_max, 1, 1000, 3);
+    span(&check, "restart_window", &out->restart_window, 1, WEIR_FOREVER, 10 * WEIR_S);
     if (out->dedicated && out->dispatcher != NULL) {
         refuse(&check, "dispatcher", "and dedicated are both set, must be one of them");
     }

@@ -19,6 +19,7 @@
 #include "engine/life.h"
 #include "engine/options.h"
 #include "engine/stop.h"
+#include "engine/supervise.h"
 #include "engine/turn.h"
 
 size_t weir__handle_text(weir_processor handle, char *out, size_t size)
@@ -56,7 +57,8 @@ static bool needs_cold(const weir_processor_options *o, weir_overflow overflow)
 {
     return o->name != NULL || o->cases.rows != NULL || o->unhandled != NULL || o->state_size > 0 ||
            o->init != NULL || o->destroy != NULL || overflow != WEIR_OVERFLOW_FAIL ||
-           o->parent.id != 0 || o->dedicated || o->event_time != NULL;
+           o->parent.id != 0 || o->dedicated || o->event_time != NULL ||
+           o->on_failure != WEIR_RESUME;
 }
 
 static weir_status fill_cold(weir_engine *engine, weir__processor *p,
@@ -84,7 +86,13 @@ static weir_status fill_cold(weir_engine *engine, weir__processor *p,
         cold->agenda = weir__agenda_make(engine, o->event_time, p->handler);
         p->handler = weir__event_time_handle;
     }
-    return o->event_time == NULL || cold->agenda != NULL ? WEIR_OK : WEIR_E_NOMEM;
+    if (o->on_failure != WEIR_RESUME) {
+        cold->supervision = weir__supervision_make(engine, o);
+    }
+    return (o->event_time == NULL || cold->agenda != NULL) &&
+                   (o->on_failure == WEIR_RESUME || cold->supervision != NULL)
+               ? WEIR_OK
+               : WEIR_E_NOMEM;
 }
 
 /* Everything about a processor that is not yet visible. */
@@ -164,6 +172,11 @@ static weir_status place(weir_engine *engine, entry *e, weir_error *error)
         if (cold->stop != NULL || cold->ending || (word & WEIR__MAILBOX_CLOSED) != 0) {
             return weir__error_at(error, WEIR_E_INVALID, "weir_processor_options.parent",
                                   "is being stopped");
+        }
+        if (cold->restart_waits ||
+            (weir__load(&e->parent->control, relaxed) & WEIR__CONTROL_RESTART) != 0) {
+            return weir__error_at(error, WEIR_E_INVALID, "weir_processor_options.parent",
+                                  "is being restarted");
         }
     }
     if (e->options.name != NULL && weir__namemap_find(&engine->registry.names, e->options.name)) {

@@ -17,7 +17,17 @@ enum {
     WEIR__CONTROL_FREEZE = 1u << 1,  /* a stop ran out of time: see engine/freeze.h */
     WEIR__CONTROL_BROKEN = 1u << 2,  /* its init failed: no event reaches it, no destroy either */
     WEIR__CONTROL_AWAITED = 1u << 3, /* a start waits for its init */
+
+    /* Supervision (engine/supervise.h). */
+    WEIR__CONTROL_RETRY = 1u << 4,     /* an event is held, to be handled again first */
+    WEIR__CONTROL_RESTART = 1u << 5,   /* it is restarted when its last child has ended */
+    WEIR__CONTROL_FAILED = 1u << 6,    /* no event reaches it any more; destroy does */
+    WEIR__CONTROL_ESCALATED = 1u << 7, /* a child's failure waits for its decision */
+    WEIR__CONTROL_RESUMED = 1u << 8,   /* ... which its own parent has made: go on */
 };
+
+/* What waits is thrown away, and the end follows. */
+#define WEIR__CONTROL_ENDS (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN | WEIR__CONTROL_FAILED)
 
 /* Set in dropped_newest when the processor's numbers are given out: nothing is dropped any more. */
 #define WEIR__DROPS_CLOSED (UINT64_C(1) << 63)
@@ -69,14 +79,21 @@ typedef struct weir__processor_cold {
     bool needs_final;             /* must be finished in a turn (hook, family, stop) */
     bool ending;                  /* closes when its last child has ended */
     bool end_waits;               /* closed and drained, put aside until its last child has ended */
-    struct weir__thread *dedicated;      /* its own thread */
-    struct weir__agenda *agenda;         /* of one with an event_time; set once */
-    struct weir__behaviours *behaviours; /* owner: the handlers below the one on top; or NULL */
+    bool restart_waits;           /* put aside until its last child has ended, then restarted */
+    bool escalation_passed;       /* its failure is with its parent's parent now */
+    weir_status escalation;       /* its failure, which waits for the parent's decision */
+    struct weir__processor *escalations;     /* children that wait for a decision ... */
+    struct weir__processor *escalation_next; /* ... by this */
+    struct weir__thread *dedicated;          /* its own thread */
+    struct weir__agenda *agenda;             /* of one with an event_time; set once */
+    struct weir__behaviours *behaviours;     /* owner: the handlers below the one on top; or NULL */
 
     /* A freeze (engine/freeze.h). */
     weir__atomic_u32 frozen; /* the two numbers are fixed */
     weir__atomic_u64 frozen_handled, frozen_dead;
-    weir_status end_reason; /* owner */
+    weir_status end_reason;                /* owner, so the next two */
+    char *end_text;                        /* of weir_turn_fail, if that is why it ends; or NULL */
+    struct weir__supervision *supervision; /* set once; NULL: it resumes */
 } weir__processor_cold;
 
 /* Where it runs. A move may make that stale at once, which is harmless: who takes it from there

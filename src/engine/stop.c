@@ -113,8 +113,13 @@ void weir__stop_add(weir__stop *stop, const weir__processor *processor, uint64_t
 bool weir__stop_close(weir_engine *engine, weir__processor *processor)
 {
     weir__processor_cold *cold = weir__processor_cold_of(processor);
-    if (cold == NULL || !cold->ending || cold->first_child != NULL) {
+    if (cold == NULL || cold->first_child != NULL) {
         return false;
+    }
+    const bool restarts = cold->restart_waits; /* in its next turn, for which it waits aside */
+    cold->restart_waits = false;
+    if (!cold->ending) {
+        return restarts;
     }
     if (cold->end_waits) {
         cold->end_waits = false;
@@ -124,7 +129,7 @@ bool weir__stop_close(weir_engine *engine, weir__processor *processor)
     if (cold->stop != NULL && (word & WEIR__MAILBOX_CLOSED) == 0) { /* else it was noted */
         cold->stop->waiting = weir__mailbox_count(word);
     }
-    return weir__room_close(engine, processor);
+    return weir__room_close(engine, processor) || restarts;
 }
 
 /* A family in the order in which it ends: children before their parents. */

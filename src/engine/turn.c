@@ -18,6 +18,7 @@
 #include "engine/own.h"
 #include "engine/ready.h"
 #include "engine/room.h"
+#include "engine/supervise.h"
 #include "sync/tell.h"
 
 #define GAP_LOOKS 64
@@ -144,10 +145,10 @@ static bool is_well(weir_status status)
     return status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY;
 }
 
-bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event)
+weir_status weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event)
 {
     if (is_well(status)) {
-        return true;
+        return WEIR_OK;
     }
     if (status == WEIR_UNHANDLED) {
         const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
@@ -156,17 +157,16 @@ bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *eve
             status = cold->unhandled(turn->processor->state, turn, event);
             weir__trail_hook_done(turn->trail);
             if (is_well(status)) {
-                return true;
+                return WEIR_OK;
             }
         }
     }
     if (status == WEIR_UNHANDLED) {
         weir__cell_add(&turn->context->tally.unhandled, 1);
         weir__life_warn_unhandled(turn, event);
-        return true;
+        return WEIR_OK;
     }
-    weir__life_warn_failed(turn, event, status);
-    return false;
+    return status;
 }
 
 static void tell(const weir_turn *turn, const char *what, const char *which)
@@ -178,13 +178,17 @@ static void tell(const weir_turn *turn, const char *what, const char *which)
     }
 }
 
-/* The handler did not say OK. False: the event is dead. */
-WEIR__SELDOM static bool judge_aloud(weir_turn *turn, weir_status status, const weir_event *event)
+/* The handler did not say OK. True: the turn goes on. */
+WEIR__SELDOM static bool judge_aloud(weir_turn *turn, weir__envelope *envelope,
+                                     const weir_event *event, weir_status status)
 {
     tell(turn, "answers", weir_status_name(status));
-    const bool handled = weir__turn_judge(turn, status, event);
-    turn->dead += handled ? 0 : 1;
-    return handled;
+    const weir_status failure = weir__turn_judge(turn, status, event);
+    if (failure != WEIR_OK) {
+        return weir__supervise(turn, envelope, event, failure);
+    }
+    close_event(turn->context, envelope, weir__load(&envelope->state, relaxed));
+    return weir__freeze_count(turn->context, turn->processor, true);
 }
 
 /* True: the turn goes on. What is needed after the handler is kept in variables: the handler could
@@ -202,9 +206,8 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     weir__trail_event(trail, turn->self, &event);
     const weir_status status = handler(processor->state, turn, &event);
     weir__trail_done(trail);
-    if (weir__unlikely(status != WEIR_OK) && !judge_aloud(turn, status, &event)) {
-        close_event(context, envelope, state);
-        return weir__freeze_count(context, processor, false);
+    if (weir__unlikely(status != WEIR_OK)) {
+        return judge_aloud(turn, envelope, &event, status);
     }
     close_event(context, envelope, state);
     return weir__freeze_count(context, processor, true);
@@ -242,9 +245,11 @@ static void credit(const weir_turn *turn, progress *at)
 WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
 {
     weir__processor *processor = turn->processor;
-    const uint32_t control = weir__load(&processor->control, acquire);
-    if ((control & (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0 && !discard_all(turn, at)) {
-        return WEIR__TURN_GAP;
+    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_ENDS) != 0) {
+        weir__supervise_end(turn);
+        if (!discard_all(turn, at)) {
+            return WEIR__TURN_GAP;
+        }
     }
     if (at->uncredited > 0) {
         credit(turn, at); /* it may come back: what was taken is gone from the count */
@@ -285,7 +290,7 @@ static bool settle(weir_turn *turn, progress *at, uint64_t word)
 typedef enum advance {
     GOES_ON,
     GAP,
-    ENDS, /* frozen or abandoned: the next turn, if any, ends it */
+    ENDS, /* frozen or abandoned: the next turn, if any, ends it. Or put aside */
 } advance;
 
 /* The next event, wherever it lies and whatever the mailbox is. */
@@ -373,7 +378,7 @@ static weir__turn_end run_events(weir_turn *turn, progress *at, uint32_t batch)
         }
         const advance ran = run_some(turn, at, available < most ? available : most);
         if (weir__unlikely(ran != GOES_ON)) {
-            return ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_MORE;
+            return ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_ASIDE;
         }
     }
     return WEIR__TURN_MORE;
@@ -387,12 +392,15 @@ static void begin(progress *at, uint64_t word, uint32_t done)
     at->done = done;
 }
 
-static weir__turn_end end_turn(const weir_turn *turn, weir__serving *serving, progress *at,
+static weir__turn_end end_turn(weir_turn *turn, weir__serving *serving, progress *at,
                                weir__turn_end end)
 {
     weir__cell_add(&serving->handled, at->done - turn->dead);
     if (end != WEIR__TURN_OVER && at->uncredited > 0) {
         credit(turn, at);
+    }
+    if (weir__unlikely(end == WEIR__TURN_ASIDE)) { /* after all else: it may be gone then */
+        return weir__supervise_aside(turn) ? WEIR__TURN_OVER : WEIR__TURN_MORE;
     }
     return end;
 }
@@ -439,6 +447,21 @@ static bool prepare(weir_turn *turn, weir__dispatcher *dispatcher, weir__turn_en
     return phase != WEIR__STARTING && phase < WEIR__ABANDONED;
 }
 
+/* The event that is to be handled again. True: the turn goes on. */
+static bool run_held(weir__thread *thread, weir__serving *serving)
+{
+    weir_turn *turn = &thread->turn;
+    weir__processor *processor = turn->processor;
+    const bool goes_on = deliver(turn, weir__supervise_held(processor));
+    if (turn->aside != WEIR__ASIDE_RETRY) {
+        weir__supervise_held_done(processor);
+    }
+    weir__cell_add(&serving->handled, 1 - turn->dead);
+    turn->dead = 0;
+    thread->events_left -= thread->events_left > 0 ? 1 : 0;
+    return goes_on;
+}
+
 /* There is more to see to than events. */
 WEIR__SELDOM static weir__turn_end run_special(weir__thread *thread, weir__serving *serving)
 {
@@ -450,13 +473,24 @@ WEIR__SELDOM static weir__turn_end run_special(weir__thread *thread, weir__servi
     if (!prepare(turn, serving->dispatcher, &end)) {
         return end;
     }
+    bool goes_on = true;
+    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_SUPERVISED) != 0) {
+        goes_on = weir__supervise_begin(turn);
+    }
+    uint32_t control = weir__load(&processor->control, acquire);
+    if (goes_on && (control & (WEIR__CONTROL_ENDS | WEIR__CONTROL_RETRY)) == WEIR__CONTROL_RETRY) {
+        goes_on = run_held(thread, serving);
+        control = weir__load(&processor->control, acquire);
+    }
     const uint64_t word = weir__load(&processor->mailbox.word, acquire);
-    if ((weir__load(&processor->control, acquire) &
-         (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) == 0) {
+    if (goes_on && (control & WEIR__CONTROL_ENDS) == 0) {
         return run_rest(thread, serving, word, 0);
     }
     progress at;
     begin(&at, word, 0);
+    if ((control & WEIR__CONTROL_ENDS) == 0) {
+        return end_turn(turn, serving, &at, WEIR__TURN_ASIDE);
+    }
     weir__room_close(thread->engine, processor);
     return end_turn(turn, serving, &at, finish(turn, &at));
 }
@@ -513,8 +547,8 @@ static WEIR__ALWAYS weir__turn_end run_turn(weir__thread *thread, weir__serving 
         return run_rest(thread, serving, word, 1);
     }
     progress at;
-    begin(&at, word, 1); /* frozen or abandoned */
-    return end_turn(turn, serving, &at, WEIR__TURN_MORE);
+    begin(&at, word, 1); /* frozen, abandoned or put aside */
+    return end_turn(turn, serving, &at, WEIR__TURN_ASIDE);
 }
 
 weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,

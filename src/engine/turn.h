@@ -19,7 +19,8 @@ static inline const char *weir__turn_text(const weir_turn *turn)
 typedef enum weir__turn_end {
     WEIR__TURN_OVER, /* idle, held back or gone: the processor is no longer ours */
     WEIR__TURN_MORE, /* its batch is used up: back to the tail of the queue */
-    WEIR__TURN_GAP   /* an event is claimed and not there yet: come back */
+    WEIR__TURN_GAP,  /* an event is claimed and not there yet: come back */
+    WEIR__TURN_ASIDE /* inside turn.c: over if it is put aside, else MORE */
 } weir__turn_end;
 
 /* A turn, by a thread that took the processor from its ready queue; and turns of what it keeps
@@ -28,8 +29,9 @@ typedef enum weir__turn_end {
 weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
                                weir__processor *processor, uint32_t most);
 
-/* Whether a status of a handler means that the event is handled; and says so if not. */
-bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event);
+/* What a handler's status means: OK, the event is handled; else why it failed. Asks the unhandled
+ * hook, if there is one. */
+weir_status weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event);
 
 /* Handler of processors that have a table. */
 weir_status weir__turn_by_case(void *state, weir_turn *turn, const weir_event *event);

@@ -1,0 +1,51 @@
+/*
+ * weir/supervise.h - what happens when a handler says that it failed.
+ *
+ * A failed event ends as exactly one dead letter, with its reason, under every directive. Later
+ * events of the same mailbox wait behind one that is tried again, so order is kept; no thread
+ * sleeps for it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_SUPERVISE_H
+#define WEIR_SUPERVISE_H
+
+#include "weir/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * What a processor does about a failure. The event at hand is dead, but for RETRY, which comes to
+ * that later.
+ *
+ * RETRY handles the same event again, after retry_delay, twice that, four times that ..., at most
+ * retry_max times; then retry_then. A stop of the engine does not wait for a delay: the event is
+ * handled at once, for the last time.
+ *
+ * RESTART stops the children, if there are any, and waits for their end; then destroy (with the
+ * reason) and init run as at the beginning, with zeroed state and the handler that it was
+ * registered with. Mailbox, name, handle, subscriptions and timers stay. More than restart_max
+ * within restart_window, or an init that fails: it stops.
+ *
+ * STOP ends it as weir_processor_stop does, children first, but what waits in its mailbox is dead.
+ *
+ * ESCALATE makes it the failure of its parent, whose own directive decides for both (RETRY: its
+ * retry_then); until then it handles nothing. RESUME there means that it goes on with its next
+ * event; else it ends before its parent is restarted or stopped, and what waits is dead. Without a
+ * parent: STOP.
+ */
+typedef enum weir_directive {
+    WEIR_RESUME = 0, /* go on with the next event */
+    WEIR_RETRY,
+    WEIR_RESTART,
+    WEIR_STOP,
+    WEIR_ESCALATE
+} weir_directive;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEIR_SUPERVISE_H */

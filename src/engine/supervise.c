@@ -1,0 +1,572 @@
+/*
+ * engine/supervise.c - retry, restart, stop, escalate.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "engine/supervise.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "engine/behaviour.h"
+#include "engine/block.h"
+#include "engine/engine.h"
+#include "engine/freeze.h"
+#include "engine/life.h"
+#include "engine/ready.h"
+#include "engine/room.h"
+#include "engine/stop.h"
+#include "weir/timer.h"
+
+#define RETRY_DELAY_MAX (3600 * WEIR_S)
+
+static size_t size_of(uint32_t restart_max)
+{
+    return sizeof(weir__supervision) + restart_max * sizeof(weir_ns);
+}
+
+weir__supervision *weir__supervision_make(weir_engine *engine, const weir_processor_options *o)
+{
+    weir__supervision *s = weir__allocate(&engine->allocator, size_of(o->restart_max));
+    if (s != NULL) {
+        s->on_failure = o->on_failure;
+        s->retry_then = o->retry_then;
+        s->retry_max = o->retry_max;
+        s->restart_max = o->restart_max;
+        s->retry_delay = o->retry_delay;
+        s->restart_window = o->restart_window;
+    }
+    return s;
+}
+
+void weir__supervision_free(weir_engine *engine, weir__supervision *supervision)
+{
+    if (supervision != NULL) {
+        weir__release(&engine->allocator, supervision, size_of(supervision->restart_max));
+    }
+}
+
+/* NULL: it resumes. */
+static weir__supervision *of(const weir__processor *processor)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold != NULL ? cold->supervision : NULL;
+}
+
+/* Of one that is known to have it. */
+static weir__supervision *its(const weir__processor *processor)
+{
+    return weir__processor_cold_of(processor)->supervision;
+}
+
+/* Something that a stop of the engine has to wait for is over. */
+static void hook_done(weir__context *context)
+{
+    weir__cell *done = &context->tally.hooks_done;
+    /* [Q1]: whatever it posted was attempted before. */
+    weir__store(done, weir__load(done, relaxed) + 1, release);
+    weir__engine_progress_if_stopping(context->engine);
+}
+
+static void say(const weir_turn *turn, weir_log_level level, weir__log_gate *gate,
+                weir_status reason, const char *what)
+{
+    weir_engine *engine = turn->context->engine;
+    if (!weir__log_on(&engine->log, level)) {
+        return;
+    }
+    char name[96];
+    char component[112];
+    weir__processor_text(turn->processor, name, sizeof(name));
+    snprintf(component, sizeof(component), "processor %s", name);
+    const weir__supervision *s = of(turn->processor);
+    const char *text = s != NULL ? s->text : "";
+    const weir_log_field field = { "reason", text[0] != '\0' ? text : weir_status_text(reason) };
+    weir__log_say(&engine->log, gate, level, reason, component, what, &field, 1);
+}
+
+/* ---- stop ---- */
+
+/* From here on no event reaches it; its next turn ends it. */
+static bool stop(weir_turn *turn, weir_status reason, const char *why)
+{
+    weir__processor *processor = turn->processor;
+    weir_engine *engine = turn->context->engine;
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const weir__supervision *s = cold->supervision;
+    cold->end_reason = reason;
+    if (s != NULL && s->text[0] != '\0') {
+        (void)weir__copy_text(&engine->allocator, s->text, &cold->end_text); /* else without */
+    }
+    say(turn, WEIR_LOG_ERROR, NULL, reason, why);
+    weir__or(&processor->control, WEIR__CONTROL_FAILED, release);
+    (void)weir__room_close(engine, processor); /* it is ours: nobody else has to push it */
+    hook_done(turn->context);
+    return false;
+}
+
+/* ---- restart ---- */
+
+static bool may_restart(weir__supervision *s)
+{
+    const uint64_t count = weir__cell_read(&s->restarts);
+    weir_ns *oldest = &s->restarted_at[count % s->restart_max];
+    const weir_ns now = weir__clock_now();
+    if (count >= s->restart_max && now - *oldest <= s->restart_window) {
+        return false;
+    }
+    *oldest = now;
+    return true;
+}
+
+/* No child is left. */
+static bool restart_now(weir_turn *turn)
+{
+    weir__processor *processor = turn->processor;
+    weir_engine *engine = turn->context->engine;
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir__supervision *s = cold->supervision;
+    say(turn, WEIR_LOG_WARNING, &engine->failed_gate, s->reason, "it is restarted");
+    weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_RESTART, relaxed);
+    if (cold->destroy != NULL) {
+        weir__life_destroy(engine, processor, s->reason);
+    }
+    if (cold->state_size > 0) {
+        memset(processor->state, 0, cold->state_size);
+    }
+    weir__behaviour_reset(processor);
+    weir__cell_add(&s->restarts, 1);
+    weir__cell_add(&turn->context->tally.restarts, 1);
+    const bool well = weir__life_init_again(turn);
+    hook_done(turn->context);
+    return well;
+}
+
+/* registry.lock held. */
+static bool has_children(const weir__processor *processor)
+{
+    return weir__processor_cold_of(processor)->first_child != NULL;
+}
+
+static bool restart(weir_turn *turn, weir_status reason)
+{
+    weir__processor *processor = turn->processor;
+    weir_engine *engine = turn->context->engine;
+    weir__supervision *s = its(processor);
+    if (!may_restart(s)) {
+        return stop(turn, reason, "it is stopped: it was restarted too often");
+    }
+    /* First: whoever adds a child under the lock sees it, or is seen by us. */
+    weir__or(&processor->control, WEIR__CONTROL_RESTART, relaxed);
+    weir__mutex_lock(&engine->registry.lock);
+    const bool waits = has_children(processor);
+    weir__mutex_unlock(&engine->registry.lock);
+    if (waits) {
+        turn->aside = WEIR__ASIDE_CHILDREN;
+        return false;
+    }
+    return restart_now(turn);
+}
+
+static bool aside_for_children(weir_turn *turn)
+{
+    weir__processor *processor = turn->processor;
+    weir_engine *engine = turn->context->engine;
+    weir__mutex_lock(&engine->registry.lock);
+    const bool waits = has_children(processor);
+    if (waits) {
+        weir__processor_cold_of(processor)->restart_waits = true;
+        weir__supervise_fail_children(turn->context, processor);
+        weir__stop_children(engine, processor);
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    return waits;
+}
+
+/* ---- escalate ---- */
+
+/* registry.lock held. Who decides about its children no longer, or not now. */
+static bool decides(const weir__processor *parent)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(parent);
+    const uint32_t control = weir__load(&((weir__processor *)(uintptr_t)parent)->control, acquire);
+    return !cold->ending && !cold->restart_waits && (control & WEIR__CONTROL_ENDS) == 0;
+}
+
+/* registry.lock held. The child was put aside, and goes on. */
+static void let_go(weir__context *context, weir__processor *child)
+{
+    weir__processor_cold_of(child)->escalation_passed = false;
+    weir__dispatcher_push(weir__processor_dispatcher(child), child);
+    hook_done(context);
+}
+
+static void resume(weir__context *context, weir__processor *child)
+{
+    if (weir__processor_cold_of(child)->escalations != NULL) {
+        weir__or(&child->control, WEIR__CONTROL_RESUMED, release);
+    }
+    let_go(context, child);
+}
+
+static void fail(weir__context *context, weir__processor *child)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(child);
+    cold->end_reason = cold->escalation;
+    weir__or(&child->control, WEIR__CONTROL_FAILED, release);
+    (void)weir__room_close(context->engine, child);
+    let_go(context, child);
+}
+
+/* registry.lock held. Lets those go that are `passed`, or those that are not. */
+static void release_children(weir__context *context, weir__processor *parent, bool passed,
+                             void (*how)(weir__context *, weir__processor *))
+{
+    weir__processor **link = &weir__processor_cold_of(parent)->escalations;
+    while (*link != NULL) {
+        weir__processor *child = *link;
+        weir__processor_cold *cold = weir__processor_cold_of(child);
+        if (cold->escalation_passed == passed) {
+            *link = cold->escalation_next;
+            how(context, child);
+        } else {
+            link = &cold->escalation_next;
+        }
+    }
+}
+
+void weir__supervise_fail_children(weir__context *context, weir__processor *parent)
+{
+    release_children(context, parent, true, fail);
+    release_children(context, parent, false, fail);
+}
+
+static bool escalate(weir_turn *turn, weir_status reason)
+{
+    weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
+    if (cold->parent == NULL) {
+        return stop(turn, reason, "it is stopped: it has no parent to escalate to");
+    }
+    say(turn, WEIR_LOG_WARNING, &turn->context->engine->failed_gate, reason,
+        "its failure goes to its parent");
+    turn->aside = WEIR__ASIDE_PARENT;
+    return false;
+}
+
+static bool aside_for_parent(weir_turn *turn)
+{
+    weir__processor *processor = turn->processor;
+    weir_engine *engine = turn->context->engine;
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    const weir_status reason = cold->supervision->reason;
+    weir__mutex_lock(&engine->registry.lock);
+    weir__processor *parent = cold->parent;
+    const bool waits = decides(parent);
+    if (waits) {
+        weir__processor_cold *above = weir__processor_cold_of(parent);
+        cold->escalation = reason;
+        cold->escalation_passed = false;
+        cold->escalation_next = above->escalations;
+        above->escalations = processor;
+        weir__or(&parent->control, WEIR__CONTROL_ESCALATED, release);
+        if (weir__mailbox_rouse(&parent->mailbox)) {
+            weir__dispatcher_push(weir__processor_dispatcher(parent), parent);
+        }
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    if (!waits) {
+        (void)stop(turn, reason, "it is stopped: its parent ends");
+    }
+    return waits;
+}
+
+/* ---- retry ---- */
+
+/* A timer's hook: on its scheduler's thread. */
+static void again(void *context, weir_timer timer, weir_timer_outcome outcome)
+{
+    weir__processor *processor = context;
+    weir_engine *engine = weir__processor_dispatcher(processor)->engine;
+    weir__context *own = weir__context_find(engine);
+    (void)timer;
+    (void)outcome; /* due, or the engine stops: then it is handled for the last time */
+    if (own != NULL) {
+        weir__ready_elsewhere(own, processor);
+        return;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    weir__dispatcher_push(weir__processor_dispatcher(processor), processor);
+    weir__mutex_unlock(&engine->registry.lock);
+}
+
+static weir_ns delay_of(const weir__supervision *s)
+{
+    const uint32_t doublings = s->tries - 1 < 40 ? s->tries - 1 : 40;
+    return s->retry_delay < RETRY_DELAY_MAX >> doublings ? s->retry_delay << doublings
+                                                         : RETRY_DELAY_MAX;
+}
+
+static void hold(weir_turn *turn, weir__envelope *envelope)
+{
+    weir__supervision *s = its(turn->processor);
+    weir__lone *held = &s->held;
+    if (envelope != &held->envelope) {
+        const uint32_t state = weir__load(&envelope->state, relaxed);
+        if ((state & WEIR__ENVELOPE_ALONE) != 0) {
+            *held = *weir__lone_of(envelope);
+        } else {
+            held->envelope = *envelope;
+        }
+        /* A signal's envelope goes back to it at once; this is a copy. */
+        weir__init(&held->envelope.state, state & ~(uint32_t)WEIR__ENVELOPE_SIGNAL);
+        s->tries = 0;
+        weir__or(&turn->processor->control, WEIR__CONTROL_RETRY, relaxed);
+    }
+    s->tries++;
+    turn->aside = WEIR__ASIDE_RETRY;
+}
+
+weir__envelope *weir__supervise_held(weir__processor *processor)
+{
+    return &its(processor)->held.envelope;
+}
+
+void weir__supervise_held_done(weir__processor *processor)
+{
+    weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_RETRY, relaxed);
+}
+
+static void release_held(weir__context *context, const weir__supervision *s)
+{
+    const weir__envelope *envelope = &s->held.envelope;
+    const uint32_t state = weir__load(&((weir__envelope *)(uintptr_t)envelope)->state, relaxed);
+    if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
+        weir__block_release(context, envelope->payload.shared.block);
+    }
+}
+
+/* ---- all of them ---- */
+
+static weir_directive directive_for(const weir__processor *processor,
+                                    const weir__envelope *envelope)
+{
+    const weir__supervision *s = of(processor);
+    const uint32_t state = weir__load(&((weir__envelope *)(uintptr_t)envelope)->state, relaxed);
+    if (s == NULL || (state & WEIR__ENVELOPE_OWN) != 0) {
+        return WEIR_RESUME; /* what others have asked of it is not its own failure */
+    }
+    if (s->on_failure != WEIR_RETRY) {
+        return s->on_failure;
+    }
+    const uint32_t tries = envelope == &s->held.envelope ? s->tries : 0;
+    return tries < s->retry_max ? WEIR_RETRY : s->retry_then;
+}
+
+static bool apply(weir_turn *turn, weir_directive directive, weir_status reason)
+{
+    switch (directive) {
+    case WEIR_RESTART:
+        return restart(turn, reason);
+    case WEIR_STOP:
+        return stop(turn, reason, "it is stopped: its handler failed");
+    case WEIR_ESCALATE:
+        return escalate(turn, reason);
+    case WEIR_RESUME:
+    case WEIR_RETRY:
+    default:
+        return true;
+    }
+}
+
+/* The event is dead; what follows for its processor. */
+static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_event *event,
+                      weir_directive directive, weir_status reason)
+{
+    weir__context *context = turn->context;
+    weir__processor *processor = turn->processor;
+    const bool resumes = directive == WEIR_RESUME;
+    weir__life_warn_failed(turn, event, reason);
+    if ((weir__load(&envelope->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0) {
+        weir__block_release(context, event->block);
+    }
+    if (!resumes) {
+        weir__cell_add(&context->tally.hooks_due, 1); /* before the event is done with */
+    }
+    const bool goes_on = weir__freeze_count(context, processor, false);
+    if (resumes) {
+        return goes_on;
+    }
+    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_FREEZE) != 0 ||
+        weir__engine_phase(context->engine) >= WEIR__ABANDONED) {
+        hook_done(context); /* its end has come anyway, and no hook may begin */
+        return false;
+    }
+    return apply(turn, directive, reason) && goes_on;
+}
+
+bool weir__supervise(weir_turn *turn, weir__envelope *envelope, const weir_event *event,
+                     weir_status reason)
+{
+    const weir_directive directive = directive_for(turn->processor, envelope);
+    weir__supervision *s = of(turn->processor);
+    turn->dead++;
+    if (s != NULL) {
+        s->reason = reason;
+        snprintf(s->text, sizeof(s->text), "%s", weir__turn_text(turn));
+    }
+    if (directive == WEIR_RETRY) {
+        hold(turn, envelope);
+        return false;
+    }
+    return end_event(turn, envelope, event, directive, reason);
+}
+
+/* No timer can be had: the event is not tried again. What it was is in the envelope. */
+static void give_up(weir_turn *turn)
+{
+    weir__processor *processor = turn->processor;
+    weir__supervision *s = its(processor);
+    weir__envelope *envelope = &s->held.envelope;
+    const bool shared = (weir__load(&envelope->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0;
+    const weir_event event = {
+        .type = envelope->type,
+        .data = shared ? envelope->payload.shared.data : envelope->payload.bytes,
+        .block = shared ? envelope->payload.shared.block : NULL,
+        .size = envelope->size,
+        .flow = envelope->flow,
+        .from = { .sender = { envelope->sender } },
+    };
+    (void)weir_turn_fail(turn, s->reason, s->text);
+    weir__supervise_held_done(processor);
+    (void)end_event(turn, envelope, &event, s->retry_then, s->reason);
+}
+
+static bool aside_for_time(weir_turn *turn)
+{
+    weir__processor *processor = turn->processor;
+    weir__supervision *s = its(processor);
+    const weir_ns delay = delay_of(s);
+    weir__cell_add(&s->retries, 1);
+    weir__cell_add(&turn->context->tally.retries, 1);
+    /* From here on, if it succeeds, it may be anybody's. */
+    if (weir_timer_add(turn->context->engine, (weir_processor){ 0 }, NULL,
+                       WEIR_TIMER(.after = delay, .hook = again, .context = processor),
+                       NULL) == WEIR_OK) {
+        return true;
+    }
+    give_up(turn);
+    return false;
+}
+
+bool weir__supervise_aside(weir_turn *turn)
+{
+    bool aside = false;
+    while (!aside && turn->aside != WEIR__ASIDE_NOT) {
+        const weir__aside why = (weir__aside)turn->aside;
+        turn->aside = WEIR__ASIDE_NOT; /* but giving up may set it anew */
+        switch (why) {
+        case WEIR__ASIDE_RETRY:
+            aside = aside_for_time(turn);
+            break;
+        case WEIR__ASIDE_CHILDREN:
+            aside = aside_for_children(turn);
+            break;
+        case WEIR__ASIDE_PARENT:
+            aside = aside_for_parent(turn);
+            break;
+        case WEIR__ASIDE_NOT:
+        default:
+            break;
+        }
+    }
+    return aside;
+}
+
+/* registry.lock held. About a child's failure: what is to be done with oneself. */
+static weir_directive decide(const weir_turn *turn, weir_status *reason)
+{
+    const weir__processor *processor = turn->processor;
+    const weir__supervision *s = of(processor);
+    const weir__processor *child = weir__processor_cold_of(processor)->escalations;
+    while (child != NULL && weir__processor_cold_of(child)->escalation_passed) {
+        child = weir__processor_cold_of(child)->escalation_next;
+    }
+    if (child == NULL || s == NULL) {
+        return WEIR_RESUME;
+    }
+    *reason = weir__processor_cold_of(child)->escalation;
+    return s->on_failure == WEIR_RETRY ? s->retry_then : s->on_failure;
+}
+
+/* registry.lock held. */
+static void pass_children(weir__processor *parent)
+{
+    for (weir__processor *child = weir__processor_cold_of(parent)->escalations; child != NULL;
+         child = weir__processor_cold_of(child)->escalation_next) {
+        weir__processor_cold_of(child)->escalation_passed = true;
+    }
+}
+
+bool weir__supervise_begin(weir_turn *turn)
+{
+    weir__context *context = turn->context;
+    weir__processor *processor = turn->processor;
+    weir_engine *engine = context->engine;
+    const uint32_t control = weir__and(
+        &processor->control, ~(uint32_t)(WEIR__CONTROL_ESCALATED | WEIR__CONTROL_RESUMED), acq_rel);
+    weir_directive directive = WEIR_RESUME;
+    weir_status reason = WEIR_OK;
+    weir__mutex_lock(&engine->registry.lock);
+    if (!decides(processor)) {
+        weir__supervise_fail_children(context, processor);
+    } else {
+        if ((control & WEIR__CONTROL_RESUMED) != 0) {
+            release_children(context, processor, true, resume);
+        }
+        directive = decide(turn, &reason);
+        if (directive == WEIR_RESUME) {
+            release_children(context, processor, false, resume);
+        } else if (directive == WEIR_ESCALATE) {
+            pass_children(processor);
+        } /* else they end with it, or before it */
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+    if ((control & WEIR__CONTROL_ENDS) != 0) {
+        return true;
+    }
+    if ((control & WEIR__CONTROL_RESTART) != 0 && !restart_now(turn)) {
+        return false;
+    }
+    if (directive == WEIR_RESUME) {
+        return true;
+    }
+    its(processor)->reason = reason;
+    its(processor)->text[0] = '\0';
+    weir__cell_add(&context->tally.hooks_due, 1);
+    return apply(turn, directive, reason);
+}
+
+/* ---- the end ---- */
+
+void weir__supervise_end(weir_turn *turn)
+{
+    weir__processor *processor = turn->processor;
+    const uint32_t control = weir__and(
+        &processor->control, ~(uint32_t)(WEIR__CONTROL_RETRY | WEIR__CONTROL_RESTART), acq_rel);
+    if ((control & WEIR__CONTROL_RETRY) != 0) {
+        release_held(turn->context, its(processor));
+        weir__freeze_discard(turn->context, processor, (control & WEIR__CONTROL_FREEZE) == 0);
+    }
+    if ((control & WEIR__CONTROL_RESTART) != 0) {
+        hook_done(turn->context);
+    }
+}
+
+void weir__supervise_bury(weir__context *context, weir__processor *processor)
+{
+    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_RETRY) != 0) {
+        release_held(context, its(processor));
+    }
+}
