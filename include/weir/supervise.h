@@ -21,8 +21,8 @@ extern "C" {
  * that later.
  *
  * RETRY handles the same event again, after retry_delay, twice that, four times that ..., at most
- * retry_max times; then retry_then. A stop of the engine does not wait for a delay: the event is
- * handled at once, for the last time.
+ * retry_max times; then retry_then. Without memory for a timer it does not wait. A stop of the
+ * engine does not wait for a delay either: the event is handled at once, for the last time.
  *
  * RESTART stops the children, if there are any, and waits for their end; then destroy (with the
  * reason) and init run as at the beginning, with zeroed state and the handler that it was

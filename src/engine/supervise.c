@@ -270,8 +270,8 @@ static bool aside_for_parent(weir_turn *turn)
         cold->escalation_passed = false;
         cold->escalation_next = above->escalations;
         above->escalations = processor;
-        weir__or(&parent->control, WEIR__CONTROL_ESCALATED, release);
-        if (weir__mailbox_rouse(&parent->mailbox)) {
+        const uint32_t control = weir__or(&parent->control, WEIR__CONTROL_ESCALATED, release);
+        if ((control & WEIR__CONTROL_ESCALATED) == 0 && weir__mailbox_nudge(&parent->mailbox)) {
             weir__dispatcher_push(weir__processor_dispatcher(parent), parent);
         }
     }
@@ -284,14 +284,21 @@ static bool aside_for_parent(weir_turn *turn)
 
 /* ---- retry ---- */
 
-/* A timer's hook: on its scheduler's thread. */
+static void is_the_last(weir__supervision *s)
+{
+    s->tries = s->retry_max;
+}
+
+/* A timer's hook: on its scheduler's thread. The processor is this thread's until it is pushed. */
 static void again(void *context, weir_timer timer, weir_timer_outcome outcome)
 {
     weir__processor *processor = context;
     weir_engine *engine = weir__processor_dispatcher(processor)->engine;
     weir__context *own = weir__context_find(engine);
     (void)timer;
-    (void)outcome; /* due, or the engine stops: then it is handled for the last time */
+    if (outcome == WEIR_TIMER_CANCELLED) {
+        is_the_last(its(processor)); /* the engine stops */
+    }
     if (own != NULL) {
         weir__ready_elsewhere(own, processor);
         return;
@@ -423,26 +430,6 @@ bool weir__supervise(weir_turn *turn, weir__envelope *envelope, const weir_event
     return end_event(turn, envelope, event, directive, reason);
 }
 
-/* No timer can be had: the event is not tried again. What it was is in the envelope. */
-static void give_up(weir_turn *turn)
-{
-    weir__processor *processor = turn->processor;
-    weir__supervision *s = its(processor);
-    weir__envelope *envelope = &s->held.envelope;
-    const bool shared = (weir__load(&envelope->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0;
-    const weir_event event = {
-        .type = envelope->type,
-        .data = shared ? envelope->payload.shared.data : envelope->payload.bytes,
-        .block = shared ? envelope->payload.shared.block : NULL,
-        .size = envelope->size,
-        .flow = envelope->flow,
-        .from = { .sender = { envelope->sender } },
-    };
-    (void)weir_turn_fail(turn, s->reason, s->text);
-    weir__supervise_held_done(processor);
-    (void)end_event(turn, envelope, &event, s->retry_then, s->reason);
-}
-
 static bool aside_for_time(weir_turn *turn)
 {
     weir__processor *processor = turn->processor;
@@ -451,37 +438,30 @@ static bool aside_for_time(weir_turn *turn)
     weir__cell_add(&s->retries, 1);
     weir__cell_add(&turn->context->tally.retries, 1);
     /* From here on, if it succeeds, it may be anybody's. */
-    if (weir_timer_add(turn->context->engine, (weir_processor){ 0 }, NULL,
-                       WEIR_TIMER(.after = delay, .hook = again, .context = processor),
-                       NULL) == WEIR_OK) {
-        return true;
+    const weir_status status =
+        weir_timer_add(turn->context->engine, (weir_processor){ 0 }, NULL,
+                       WEIR_TIMER(.after = delay, .hook = again, .context = processor), NULL);
+    if (status == WEIR_STOPPING) {
+        is_the_last(s);
     }
-    give_up(turn);
-    return false;
+    return status == WEIR_OK; /* without a timer it comes again in its next turn */
 }
 
 bool weir__supervise_aside(weir_turn *turn)
 {
-    bool aside = false;
-    while (!aside && turn->aside != WEIR__ASIDE_NOT) {
-        const weir__aside why = (weir__aside)turn->aside;
-        turn->aside = WEIR__ASIDE_NOT; /* but giving up may set it anew */
-        switch (why) {
-        case WEIR__ASIDE_RETRY:
-            aside = aside_for_time(turn);
-            break;
-        case WEIR__ASIDE_CHILDREN:
-            aside = aside_for_children(turn);
-            break;
-        case WEIR__ASIDE_PARENT:
-            aside = aside_for_parent(turn);
-            break;
-        case WEIR__ASIDE_NOT:
-        default:
-            break;
-        }
+    const weir__aside why = (weir__aside)turn->aside;
+    turn->aside = WEIR__ASIDE_NOT;
+    switch (why) {
+    case WEIR__ASIDE_RETRY:
+        return aside_for_time(turn);
+    case WEIR__ASIDE_CHILDREN:
+        return aside_for_children(turn);
+    case WEIR__ASIDE_PARENT:
+        return aside_for_parent(turn);
+    case WEIR__ASIDE_NOT:
+    default:
+        return false;
     }
-    return aside;
 }
 
 /* registry.lock held. About a child's failure: what is to be done with oneself. */
@@ -514,11 +494,15 @@ bool weir__supervise_begin(weir_turn *turn)
     weir__context *context = turn->context;
     weir__processor *processor = turn->processor;
     weir_engine *engine = context->engine;
-    const uint32_t control = weir__and(
-        &processor->control, ~(uint32_t)(WEIR__CONTROL_ESCALATED | WEIR__CONTROL_RESUMED), acq_rel);
     weir_directive directive = WEIR_RESUME;
     weir_status reason = WEIR_OK;
     weir__mutex_lock(&engine->registry.lock);
+    const uint32_t control = weir__and(
+        &processor->control, ~(uint32_t)(WEIR__CONTROL_ESCALATED | WEIR__CONTROL_RESUMED), acq_rel);
+    const bool nudged = (control & WEIR__CONTROL_ESCALATED) != 0;
+    if (nudged) {
+        weir__mailbox_unreserve(&processor->mailbox);
+    }
     if (!decides(processor)) {
         weir__supervise_fail_children(context, processor);
     } else {
@@ -533,6 +517,9 @@ bool weir__supervise_begin(weir_turn *turn)
         } /* else they end with it, or before it */
     }
     weir__mutex_unlock(&engine->registry.lock);
+    if (nudged) {
+        weir__room_appeared(context, processor, weir__load(&processor->mailbox.word, seq_cst));
+    }
     if ((control & WEIR__CONTROL_ENDS) != 0) {
         return true;
     }

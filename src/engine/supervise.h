@@ -9,7 +9,7 @@
  *     retry       the event is copied into `held`, the CONTROL_RETRY bit says so; a timer's hook
  *                 pushes
  *     restart     restart_waits, under registry.lock; the last child that ends pushes
- *     escalate    on the parent's list, under registry.lock, and the parent is roused; the parent's
+ *     escalate    on the parent's list, under registry.lock, and the parent is nudged; the parent's
  *                 turn pushes, resumed or FAILED
  *
  * A parent that ends, or waits for its children to end, makes no decisions any more: whoever then

@@ -371,6 +371,10 @@ static weir__turn_end run_events(weir_turn *turn, progress *at, uint32_t batch)
             if ((word & WEIR__MAILBOX_CLOSED) != 0) {
                 return finish(turn, at);
             }
+            if (weir__unlikely((weir__load(&turn->processor->control, acquire) &
+                                WEIR__CONTROL_SUPERVISED) != 0)) {
+                return WEIR__TURN_MORE; /* a child has failed: see to that first */
+            }
             if (settle(turn, at, word)) {
                 return WEIR__TURN_OVER;
             }
@@ -531,10 +535,11 @@ static WEIR__ALWAYS weir__turn_end run_turn(weir__thread *thread, weir__serving 
     turn->now = 0;
     turn->dead = 0;
     processor->last_thread = (uint16_t)thread->index;
+    /* The word before the control: who has changed both since, keeps us from going idle. */
+    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
     if (weir__unlikely(!is_ordinary(thread->engine, processor))) {
         return run_special(thread, serving);
     }
-    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
     weir__lone *lone = weir__mailbox_take_lone(&processor->mailbox, word);
     if (lone == NULL) {
         return run_rest(thread, serving, word, 0);

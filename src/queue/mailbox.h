@@ -394,6 +394,20 @@ static inline bool weir__mailbox_rouse(weir__mailbox *mailbox)
     return (weir__or(&mailbox->word, WEIR__MAILBOX_READY, acq_rel) & WEIR__MAILBOX_READY) == 0;
 }
 
+/* Any thread. The same while its owner may be at work, for something that is not an event: the
+ * place that it takes (and the owner gives back, by unreserve) keeps the owner from going idle over
+ * it unseen. */
+static inline bool weir__mailbox_nudge(weir__mailbox *mailbox)
+{
+    uint64_t word = weir__load(&mailbox->word, relaxed);
+    uint64_t next;
+    do {
+        next = (word + WEIR__MAILBOX_OWED_ONE) | WEIR__MAILBOX_READY;
+        /* [A] and [F], as in rouse. */
+    } while (!weir__cas(&mailbox->word, &word, next, acq_rel, relaxed));
+    return (word & WEIR__MAILBOX_READY) == 0;
+}
+
 /* Any thread. A place for an event that is owed later; and what becomes of it: it goes beside. */
 weir__claim weir__mailbox_reserve(weir__mailbox *mailbox);
 weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox, uint64_t *before);

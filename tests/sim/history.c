@@ -47,13 +47,16 @@ uint32_t history_processor(const history_rules *rules)
     memset(p, 0, sizeof(*p));
     p->rules = *rules;
     p->running = NOBODY;
+    if (rules->parent < run.processors) {
+        p->rules.may_fail |= processors[rules->parent].rules.may_fail; /* it goes along */
+    }
     return run.processors++;
 }
 
 /* A stop of it, of what is above it, or of the engine has begun; or its init has failed. */
 static bool may_be_closed(const processor *p)
 {
-    return run.stop_begun != 0 || p->stop_begun != 0 || p->init == HOOK_FAILED;
+    return run.stop_begun != 0 || p->stop_begun != 0 || may_have_failed(p);
 }
 
 /* ---- sends ---- */
@@ -167,7 +170,7 @@ history_verdict history_send_ends(uint32_t number, weir_status status)
                       p->stop_over != 0 ? "P-7" : "P-8", number);
     }
     if (status == WEIR_STOPPING && s->sender >= HISTORY_OUTSIDE && p->stop_begun == 0 &&
-        p->init != HOOK_FAILED && run.outside_closed == 0) {
+        !may_have_failed(p) && run.outside_closed == 0) {
         run.outside_closed = run.clock;
         run.outside_closed_to = s->sender;
     }
@@ -210,14 +213,18 @@ static history_verdict check_begin(uint32_t number, uint32_t send_number)
         return broken("P-3: send %u arrives at processor %u, not at %u", send_number, number,
                       s->to);
     }
-    if (s->began != 0) {
+    if (s->began != 0 && !s->again) {
         return broken("P-3: send %u is handled twice", send_number);
+    }
+    if (p->again != 0 && p->again != send_number + 1 && run.stop_begun == 0) {
+        return broken("P-2: send %u overtakes send %u, which is to come again", send_number,
+                      p->again - 1);
     }
     if (s->end != 0 && s->status != WEIR_OK) {
         return broken("P-3: send %u is handled, and its sender was told %s", send_number,
                       weir_status_name(s->status));
     }
-    if (s->kind == HISTORY_POST && p->last_of[s->sender] > send_number) {
+    if (s->kind == HISTORY_POST && p->last_of[s->sender] > send_number + (s->again ? 1 : 0)) {
         return broken("P-2: send %u of sender %u arrives behind its send %u", send_number,
                       s->sender, p->last_of[s->sender] - 1);
     }
@@ -229,6 +236,14 @@ static history_verdict check_begin(uint32_t number, uint32_t send_number)
                       run.stop_over != 0 ? "the engine" : "its processor");
     }
     return NULL;
+}
+
+/* It has failed for the last time. */
+static void give_up(send *s)
+{
+    s->again = false;
+    s->done = true;
+    run.unhandled -= s->end != 0 ? 1 : 0;
 }
 
 history_verdict history_handler_begins(uint32_t number, uint32_t send_number)
@@ -246,8 +261,13 @@ history_verdict history_handler_begins(uint32_t number, uint32_t send_number)
     }
     processor *p = &processors[number];
     send *s = &sends[send_number];
+    if (p->again != 0 && p->again != send_number + 1) {
+        give_up(&sends[p->again - 1]); /* the stop has cut its tries short */
+    }
+    p->waiting -= s->end != 0 && s->began == 0 ? 1 : 0;
     s->began = ++run.clock;
-    p->waiting -= s->end != 0 ? 1 : 0;
+    s->again = false;
+    p->again = 0;
     p->may_be_late = p->may_be_late && run.stop_over == 0 && p->stop_over == 0;
     if (s->kind == HISTORY_POST) {
         p->last_of[s->sender] = send_number + 1;
@@ -264,15 +284,26 @@ history_verdict history_handler_ends(uint32_t number, uint32_t send_number, weir
     p->running = NOBODY;
     run.clock++;
     send *s = &sends[send_number];
-    s->done = true;
     s->failed = status != WEIR_OK && status != WEIR_DROPPED && status != WEIR_ALREADY &&
                 status != WEIR_UNHANDLED;
+    run.failures += s->failed;
+    s->again = s->failed && s->tries++ < p->rules.retry_max;
+    if (s->again) {
+        p->again = send_number + 1;
+        return NULL;
+    }
+    s->done = true;
     run.unhandled -= s->end != 0 ? 1 : 0;
     return NULL;
 }
 
 history_verdict history_init_begins(uint32_t number)
 {
+    if (number < run.processors && processors[number].rules.restarts && run.failures > 0 &&
+        processors[number].destroy == HOOK_OK) {
+        processors[number].init = HOOK_NEVER; /* anew */
+        processors[number].destroy = HOOK_NEVER;
+    }
     const history_verdict busy = begin(number, IN_A_HOOK);
     if (busy != NULL) {
         return busy;
@@ -374,7 +405,7 @@ static history_verdict check_stop_status(const stop *s)
         return NULL;
     case WEIR_UNKNOWN: /* gone: some other stop was faster, or its init has failed */
         if (s->scope != HISTORY_ENGINE &&
-            (other_stop_of(s) || run.stop_begun != 0 || processors[s->scope].init == HOOK_FAILED)) {
+            (other_stop_of(s) || run.stop_begun != 0 || may_have_failed(&processors[s->scope]))) {
             return NULL;
         }
         break;
@@ -411,7 +442,7 @@ static history_verdict check_drained(const stop *s)
         const processor *p = &processors[one->to];
         if (belongs(one->to, s->scope) && one->end != 0 && one->status == WEIR_OK &&
             one->began == 0 && one->kind != HISTORY_ROOM && !is_evicting(p) &&
-            p->init != HOOK_FAILED && p->stop_over == 0) {
+            !may_have_failed(p) && p->stop_over == 0) {
             return broken("P-8: the stop is over and drained, and send %u was not handled", i);
         }
     }

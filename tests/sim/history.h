@@ -39,6 +39,9 @@ typedef struct history_rules {
     weir_overflow overflow;
     uint32_t parent; /* HISTORY_NO_PARENT */
     bool has_init, has_destroy;
+    uint32_t retry_max; /* a failed event comes again, so many times, and nothing else before it */
+    bool restarts;      /* after a failure destroy and init may run again */
+    bool may_fail;      /* a failure, its own or a relative's, may end it: what waits is dead */
 } history_rules;
 
 /* Its number: 0, 1, 2 ... */

@@ -41,7 +41,7 @@ static sums add_up(uint32_t scope)
         if (s->status == WEIR_OK && s->began == 0) {
             sum.never++;
             sum.evicted += is_evicting(p);
-            sum.broken += p->init == HOOK_FAILED;
+            sum.broken += may_have_failed(p);
         }
     }
     return sum;
@@ -93,9 +93,15 @@ static bool is_loose(uint32_t scope)
     return !run.started;
 }
 
-/* A child that was stopped on its own is in its parent's report, or not: it depends on when. */
+/* A child that was stopped on its own, or has failed, is in its parent's report, or not: it depends
+ * on when. */
 static bool is_mixed(const stop *s)
 {
+    for (uint32_t i = 0; i < run.processors && s->scope != HISTORY_ENGINE; i++) {
+        if (i != s->scope && belongs(i, s->scope) && may_have_failed(&processors[i])) {
+            return true;
+        }
+    }
     for (uint32_t i = 0; i < run.stops && s->scope != HISTORY_ENGINE; i++) {
         if (stops[i].scope != s->scope && stops[i].scope != HISTORY_ENGINE &&
             belongs(stops[i].scope, s->scope)) {

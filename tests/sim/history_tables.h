@@ -14,7 +14,9 @@ typedef struct send {
     uint64_t begin, end; /* of the call; end 0: not yet */
     uint64_t began;      /* its handler; 0: never */
     bool done, failed;   /* the handler has returned; with an error */
-    bool must_fail;      /* it was too late before it began */
+    bool again;          /* with an error, and it is to come again */
+    uint32_t tries;
+    bool must_fail; /* it was too late before it began */
     weir_status status;
 } send;
 
@@ -29,6 +31,7 @@ typedef struct processor {
     hook init, destroy;
     uint64_t stop_begun, stop_over;        /* 0: never */
     bool may_be_late;                      /* one handler may begin after the stop was over */
+    uint32_t again;                        /* the send that must come next, + 1; 0: any */
     uint32_t waiting;                      /* accepted for certain, not begun */
     uint32_t newest;                       /* the last accepted send + 1 */
     uint32_t last_of[HISTORY_SENDERS_MAX]; /* of each sender: the last that was begun, + 1 */
@@ -50,6 +53,7 @@ typedef struct history_run {
     uint64_t stop_begun, stop_over; /* of the engine; 0: never */
     uint64_t outside_closed;        /* somebody outside was told so, or may rely on it */
     uint32_t outside_closed_to;     /* that one */
+    uint32_t failures;              /* of handlers */
     char text[256];
 } history_run;
 
@@ -64,6 +68,12 @@ history_verdict broken(const char *format, ...) __attribute__((format(printf, 1,
 static inline bool is_accepted(weir_status status)
 {
     return status == WEIR_OK || status == WEIR_DROPPED;
+}
+
+/* Its init has failed, or somebody's failure may have ended it. */
+static inline bool may_have_failed(const processor *p)
+{
+    return p->init == HOOK_FAILED || (p->rules.may_fail && run.failures > 0);
 }
 
 static inline bool is_evicting(const processor *p)

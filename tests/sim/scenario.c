@@ -155,6 +155,9 @@ actor *stage_actor(const weir_processor_options *options, actor_part *part)
         .parent = number_of(o.parent),
         .has_init = o.init != NULL,
         .has_destroy = o.destroy != NULL,
+        .retry_max = o.on_failure == WEIR_RETRY ? (o.retry_max != 0 ? o.retry_max : 3) : 0,
+        .restarts = o.on_failure == WEIR_RESTART || o.retry_then == WEIR_RESTART,
+        .may_fail = o.on_failure > WEIR_RETRY || o.retry_then > WEIR_RETRY,
     });
     weir_error error = WEIR_ERROR_INIT;
     a->handle = weir_processor_add(stage.engine, &o, &error);
