@@ -19,7 +19,7 @@ typedef struct scene {
     weir_engine *engine;
     weir_error error;
     weir_processor parent;
-    atomic_int inits, destroys;
+    atomic_int inits, destroys, became;
     atomic_uint_least64_t handled;
     uint64_t posted; /* that were accepted */
     bool started;
@@ -181,6 +181,7 @@ static weir_status add_processor(scene *s)
 {
     weir_processor_options options = processor_options(s, "child");
     options.parent = s->parent;
+    options.on_failure = WEIR_RETRY;
     (void)weir_processor_add(s->engine, &options, &s->error);
     return s->error.status;
 }
@@ -191,6 +192,34 @@ static weir_status add_dedicated(scene *s)
     options.dedicated = true;
     (void)weir_processor_add(s->engine, &options, &s->error);
     return s->error.status;
+}
+
+/* Without memory it stays what it is. */
+static weir_status become_often(void *state, weir_turn *turn, const weir_event *event)
+{
+    scene *s = *(scene **)state;
+    weir_status status = WEIR_OK;
+    for (int i = 0; i < 20 && status == WEIR_OK; i++) {
+        status = weir_turn_become(turn, count_event, true);
+    }
+    atomic_store(&s->became, status);
+    return count_event(state, turn, event);
+}
+
+static weir_status become(scene *s)
+{
+    weir_processor_options options = processor_options(s, NULL);
+    options.handler = become_often;
+    const weir_processor p = weir_processor_add(s->engine, &options, &s->error);
+    if (s->error.status != WEIR_OK) {
+        return s->error.status;
+    }
+    const weir_status status = test_post(s->engine, p, 1);
+    s->posted += status == WEIR_OK ? 1 : 0;
+    if (status == WEIR_OK) {
+        TEST_UNTIL(atomic_load(&s->handled) == s->posted);
+    }
+    return status == WEIR_OK ? atomic_load(&s->became) : status;
 }
 
 static void no_processor_was_added(scene *s)
@@ -346,6 +375,7 @@ static const operation operations[] = {
     { "post from a new thread", prepare_parent, post_from_a_new_thread, NULL, false, false },
     { "blocks", prepare_parent, reserve_blocks, no_block_is_out, false, false },
     { "signal_open", prepare_parent, open_signals, NULL, false, true },
+    { "become", prepare_running, become, NULL, false, false },
     { "processor_stop", prepare_running, stop_processor, NULL, true, false },
     { "processor_stop_async", prepare_running, stop_processor_async, NULL, true, false },
     { "engine_stop", prepare_running, stop_engine, NULL, true, false },

@@ -457,9 +457,113 @@ static void a_table_that_is_full_is_said_and_not_overrun(void **state)
     assert_non_null(history_handler_begins(last, 0));
 }
 
+/* A is restarted after a failure; B's events come again once. */
+static void begin_supervised(void)
+{
+    history_rules rules = { .mailbox_max = 4,
+                            .parent = HISTORY_NO_PARENT,
+                            .has_init = true,
+                            .has_destroy = true,
+                            .restarts = true,
+                            .may_fail = true };
+    history_reset(false, false);
+    assert_int_equal(A, history_processor(&rules));
+    rules = (history_rules){ .mailbox_max = 4, .parent = HISTORY_NO_PARENT, .retry_max = 1 };
+    assert_int_equal(B, history_processor(&rules));
+    history_starts();
+    well(history_init_begins(A));
+    well(history_init_ends(A, WEIR_OK));
+}
+
+static void failed(uint32_t who, uint32_t send)
+{
+    well(history_handler_begins(who, send));
+    well(history_handler_ends(who, send, WEIR_E_USER));
+}
+
+static void an_event_that_is_tried_again_comes_before_the_others(void **state)
+{
+    (void)state;
+    begin_supervised();
+    const uint32_t first = sent(OUT, B, WEIR_OK);
+    const uint32_t second = sent(OTHER, B, WEIR_OK);
+    failed(B, first);
+    assert_int_equal(2, history_pending());
+    breaks("P-2", history_handler_begins(B, second));
+}
+
+static void an_event_is_tried_again_as_often_as_the_rules_say(void **state)
+{
+    (void)state;
+    begin_supervised();
+    const uint32_t first = sent(OUT, B, WEIR_OK);
+    failed(B, first);
+    failed(B, first);
+    assert_int_equal(0, history_pending());
+    breaks("P-3", history_handler_begins(B, first));
+}
+
+static void a_stop_may_cut_its_tries_short(void **state)
+{
+    (void)state;
+    begin_supervised();
+    const uint32_t first = sent(OUT, B, WEIR_OK);
+    const uint32_t second = sent(OUT, B, WEIR_OK);
+    failed(B, first);
+    const uint32_t stop = history_stop_begins(HISTORY_ENGINE, true);
+    handled(B, second);
+    well(history_destroy_begins(A));
+    well(history_destroy_ends(A));
+    const weir_stop_report report = { .accepted = 2, .handled = 1, .dead = 1 };
+    well(history_stop_ends(stop, WEIR_OK, &report));
+    weir_counters c = counters_of(2, 1);
+    c.dead = 1;
+    well(history_ends(&c));
+}
+
+static void a_restart_needs_a_failure_and_a_destroy_before_its_init(void **state)
+{
+    (void)state;
+    begin_supervised();
+    breaks("P-1", history_init_begins(A));
+    begin_supervised();
+    well(history_destroy_begins(A));
+    well(history_destroy_ends(A));
+    breaks("P-8", history_init_begins(A)); /* nobody has failed */
+    begin_supervised();
+    failed(A, sent(OUT, A, WEIR_OK));
+    well(history_destroy_begins(A));
+    well(history_destroy_ends(A));
+    breaks("P-8", history_handler_begins(A, sent(OUT, A, WEIR_OK)));
+    begin_supervised();
+    failed(A, sent(OUT, A, WEIR_OK));
+    well(history_destroy_begins(A));
+    well(history_destroy_ends(A));
+    well(history_init_begins(A));
+    well(history_init_ends(A, WEIR_OK));
+    handled(A, sent(OUT, A, WEIR_OK));
+}
+
+static void what_a_failure_may_end_may_refuse_after_one_only(void **state)
+{
+    (void)state;
+    begin_supervised();
+    breaks("P-6", history_send_ends(history_send_begins(OUT, A, HISTORY_POST), WEIR_UNKNOWN));
+    begin_supervised();
+    failed(A, sent(OUT, A, WEIR_OK));
+    (void)sent(OUT, A, WEIR_STOPPING);
+    (void)sent(OUT, A, WEIR_UNKNOWN);
+    breaks("P-6", history_send_ends(history_send_begins(OUT, B, HISTORY_POST), WEIR_UNKNOWN));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_that_is_tried_again_comes_before_the_others),
+        cmocka_unit_test(an_event_is_tried_again_as_often_as_the_rules_say),
+        cmocka_unit_test(a_stop_may_cut_its_tries_short),
+        cmocka_unit_test(a_restart_needs_a_failure_and_a_destroy_before_its_init),
+        cmocka_unit_test(what_a_failure_may_end_may_refuse_after_one_only),
         cmocka_unit_test(a_history_that_keeps_every_promise_is_well),
         cmocka_unit_test(p1_two_turns_of_one_processor_do_not_overlap),
         cmocka_unit_test(p1_a_hook_is_a_turn_too),
