@@ -31,8 +31,13 @@ typedef struct weir_counters {
     uint64_t processors, dispatchers, threads;             /* now; engine only, so all below */
     uint64_t block_bytes, block_bytes_high, block_refused; /* now, most ever, not given */
     uint64_t pool_bytes;                                   /* memory for envelopes, so far */
-    uint64_t triggers; /* handled by event time (weir_processor_options); processor only */
-    uint64_t stuck;    /* handlers and hooks that ran longer than stuck_after, so far */
+    uint64_t triggers;    /* handled by event time (weir_processor_options); processor only */
+    uint64_t stuck;       /* handlers and hooks that ran longer than stuck_after, so far */
+    uint64_t broadcasts;  /* events, times the channels that each was for ... */
+    uint64_t unheard;     /* ... of them: nobody listened there, or no such channel */
+    uint64_t delivered;   /* copies of `accepted` that a broadcast made */
+    uint64_t undelivered; /* copies that were refused ... */
+    uint64_t untold;      /* ... of them: the sender had no room to be told */
 } weir_counters;
 #define WEIR_COUNTERS_INIT WEIR_SIZED(weir_counters)
 

@@ -59,6 +59,7 @@ static void free_memory(weir_engine *engine)
     const weir_allocator allocator = engine->allocator;
     weir__stores_close(&engine->stores);
     weir__registry_close(engine);
+    weir__channels_close(engine);
     weir__release_text(&allocator, engine->name);
     weir__release(&allocator, engine, sizeof(*engine));
 }
@@ -80,6 +81,7 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
     engine->options = checked;
     weir__stores_open(&engine->stores, &engine->allocator);
     weir__blocks_open(engine);
+    weir__channels_open(engine);
     const char *name = checked.name != NULL ? checked.name : "weir";
     if (!weir__copy_text(&engine->allocator, name, &engine->name)) {
         weir__error_memory(error, "weir_engine_create");
