@@ -164,7 +164,7 @@ static uint32_t deliver(flight *f, weir__channel *channel, weir_channel handle)
 static void send(flight *f, weir_channel handle)
 {
     weir__tally *tally = &f->by->context->tally;
-    weir__channel *channel = weir__channel_find(f->by->context->engine, handle);
+    weir__channel *channel = weir__channel_find(&f->by->context->engine->channels, handle);
     weir__cell_add(&tally->broadcasts, 1);
     /* The look before the lock: who has subscribed before this call is in it. */
     if (channel == NULL || weir__load(&channel->count, relaxed) == 0) {
@@ -184,8 +184,10 @@ static void send(flight *f, weir_channel handle)
     if (count == 0) {
         weir__cell_add(&tally->unheard, 1);
     }
-    weir__blocks_end(f->by->context, f->spent);
-    f->spent = NULL;
+    if (weir__unlikely(f->spent != NULL)) {
+        weir__blocks_end(f->by->context, f->spent);
+        f->spent = NULL;
+    }
 }
 
 /* Nobody got it: one post that was refused. */
@@ -234,7 +236,7 @@ weir_status weir__channel_broadcast(const weir__posting *by, const weir_channel 
 static bool is_allowed(weir_engine *engine, const weir_channel *channels, size_t count)
 {
     for (size_t i = 0; channels != NULL && i < count; i++) {
-        const weir__channel *channel = weir__channel_find(engine, channels[i]);
+        const weir__channel *channel = weir__channel_find(&engine->channels, channels[i]);
         if (channel != NULL && channel->reserved) {
             return false;
         }

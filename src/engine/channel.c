@@ -22,6 +22,7 @@
 void weir__channels_open(weir_engine *engine)
 {
     engine->channels.names.allocator = &engine->allocator;
+    engine->channels.before = engine->serial << WEIR__CHANNEL_NUMBER_BITS;
 }
 
 void weir__channels_close(weir_engine *engine)
@@ -41,25 +42,9 @@ void weir__channels_close(weir_engine *engine)
     weir__namemap_close(&channels->names);
 }
 
-weir_channel weir__channel_handle(const weir_engine *engine, uint32_t number)
-{
-    return (weir_channel){ engine->serial << WEIR__CHANNEL_NUMBER_BITS | (number + 1) };
-}
-
-weir__channel *weir__channel_find(weir_engine *engine, weir_channel handle)
-{
-    const uint64_t number = handle.id & ((UINT64_C(1) << WEIR__CHANNEL_NUMBER_BITS) - 1);
-    /* [U1] pairs with [U2]: the channel is complete, and so is the way to it. */
-    if (weir__unlikely(handle.id >> WEIR__CHANNEL_NUMBER_BITS != engine->serial || number == 0 ||
-                       number > weir__load(&engine->channels.count, acquire))) {
-        return NULL;
-    }
-    return weir__channel_at(&engine->channels, (uint32_t)number - 1);
-}
-
 bool weir__channel_has_subscribers(weir_engine *engine, weir_channel handle)
 {
-    weir__channel *channel = weir__channel_find(engine, handle);
+    weir__channel *channel = weir__channel_find(&engine->channels, handle);
     return channel != NULL && weir__load(&channel->count, relaxed) > 0;
 }
 
@@ -100,7 +85,7 @@ static weir_channel open_new(weir_engine *engine, const char *name, weir_error *
     weir__namemap_put(&channels->names, channel->name, number + 1);
     /* [U2] pairs with [U1]. */
     weir__store(&channels->count, number + 1, release);
-    return weir__channel_handle(engine, number);
+    return weir__channel_handle(channels, number);
 }
 
 weir_channel weir_channel_open(weir_engine *engine, const char *name, weir_error *error)
@@ -122,7 +107,7 @@ weir_channel weir_channel_open(weir_engine *engine, const char *name, weir_error
     }
     weir__mutex_lock(&engine->channels.lock);
     const uint64_t known = weir__namemap_find(&engine->channels.names, name);
-    handle = known != 0 ? weir__channel_handle(engine, (uint32_t)known - 1)
+    handle = known != 0 ? weir__channel_handle(&engine->channels, (uint32_t)known - 1)
                         : open_new(engine, name, error);
     weir__mutex_unlock(&engine->channels.lock);
     return handle;

@@ -48,7 +48,8 @@ _Static_assert(sizeof(weir__channel) == 64, "a channel is one line");
 typedef struct weir__channels {
     weir__mutex lock; /* guards the names, and every change of who listens to what */
     weir__namemap names;
-    weir__atomic_u32 count;                          /* of those that are open */
+    weir__atomic_u32 count; /* of those that are open */
+    uint64_t before;        /* the handle of the first, less 1; written before all of it */
     weir__channel *segments[WEIR__CHANNEL_SEGMENTS]; /* each is set once, before the count */
 } weir__channels;
 
@@ -73,13 +74,26 @@ static inline weir__channel *weir__channel_at(weir__channels *channels, uint32_t
     return &channels->segments[bits - WEIR__CHANNELS_FIRST_BITS][at - (1u << bits)];
 }
 
+/* Its serial is known. */
 void weir__channels_open(weir_engine *engine);
 /* No thread runs any more. */
 void weir__channels_close(weir_engine *engine);
 
 /* Any thread. NULL: no channel of this engine. */
-weir__channel *weir__channel_find(weir_engine *engine, weir_channel handle);
-weir_channel weir__channel_handle(const weir_engine *engine, uint32_t index);
+static inline weir__channel *weir__channel_find(weir__channels *channels, weir_channel handle)
+{
+    const uint64_t index = handle.id - channels->before - 1; /* of others: enormous */
+    /* [U1] pairs with [U2]: the channel is complete, and so is the way to it. */
+    return weir__likely(index < weir__load(&channels->count, acquire))
+               ? weir__channel_at(channels, (uint32_t)index)
+               : NULL;
+}
+
+static inline weir_channel weir__channel_handle(const weir__channels *channels, uint32_t index)
+{
+    return (weir_channel){ channels->before + 1 + index };
+}
+
 /* The number of one that was found. */
 static inline uint32_t weir__channel_number(weir_channel handle)
 {

@@ -81,7 +81,6 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
     engine->options = checked;
     weir__stores_open(&engine->stores, &engine->allocator);
     weir__blocks_open(engine);
-    weir__channels_open(engine);
     const char *name = checked.name != NULL ? checked.name : "weir";
     if (!weir__copy_text(&engine->allocator, name, &engine->name)) {
         weir__error_memory(error, "weir_engine_create");
@@ -99,6 +98,7 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
         free_memory(engine);
         return NULL;
     }
+    weir__channels_open(engine);
     if (weir__registry_open(engine) != WEIR_OK) {
         weir__error_memory(error, "weir_engine_create");
         weir__contexts_close(engine);

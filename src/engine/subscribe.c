@@ -26,8 +26,13 @@
 #include "engine/stop.h"
 #include "engine/turn.h"
 
+#ifdef WEIR_SIMULATED
+#define MEMBERS_FIRST 1u /* so that few members make it grow */
+#define ITEMS_FIRST 1u
+#else
 #define MEMBERS_FIRST 8u
 #define ITEMS_FIRST 8u
+#endif
 
 const weir_event_type weir_subscribed_type = {
     sizeof(weir_event_type), "weir.subscribed", 0, true, NULL, NULL
@@ -163,7 +168,7 @@ static bool adds(const change *c)
 static bool are_known(weir_engine *engine, const weir_channel *channels, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (weir__channel_find(engine, channels[i]) == NULL) {
+        if (weir__channel_find(&engine->channels, channels[i]) == NULL) {
             return false;
         }
     }
@@ -207,12 +212,13 @@ static weir_status prepare(weir_engine *engine, weir__subscriptions *s, const ch
         s->items[i].wanted = 0;
     }
     for (size_t i = 0; i < c->count; i++) {
-        weir__subscription *item = find(s, weir__channel_number(c->channels[i]));
+        const uint32_t number = weir__channel_number(c->channels[i]);
+        weir__subscription *item = find(s, number);
         if (item != NULL) {
             item->wanted = 1;
         } else if (c->what != WEIR_UNSUBSCRIBE) {
             more++;
-            if (!reserve_member(engine, weir__channel_find(engine, c->channels[i]))) {
+            if (!reserve_member(engine, weir__channel_at(&engine->channels, number))) {
                 return WEIR_E_NOMEM;
             }
         }
@@ -274,7 +280,7 @@ static void fill_result(const weir_engine *engine, const weir__subscriptions *s,
 {
     result->count = s != NULL ? s->count : 0;
     for (size_t i = 0; result->items != NULL && i < result->count && i < result->capacity; i++) {
-        result->items[i] = weir__channel_handle(engine, s->items[i].channel);
+        result->items[i] = weir__channel_handle(&engine->channels, s->items[i].channel);
     }
 }
 

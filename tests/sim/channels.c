@@ -187,6 +187,33 @@ SCENARIO(channel_request, "a request is served in its turn: what is heard is hea
     }
 }
 
+/* The next to be opened has a number that can be known: who uses it finds nothing, or all of it. */
+static void say_to_the_next(void *unused)
+{
+    (void)unused;
+    const weir_channel next = { channel.id + 1 };
+    for (uint32_t i = 1; i <= 2; i++) {
+        (void)ears_say(next, 1u << 16 | i);
+    }
+}
+
+SCENARIO(channel_opened, "who has the handle of a channel finds nothing there, or all of it")
+{
+    set_up(1);
+    ear_subscribe(channel, first);
+    stage_start();
+    const int voices = weir_sim_thread_start(say_to_the_next, NULL);
+    for (int i = 0; i < 2; i++) {
+        weir_error error = WEIR_ERROR_INIT;
+        const weir_channel opened = weir_channel_open(stage.engine, i == 0 ? "y" : "z", &error);
+        weir_sim_check(opened.id != 0 || stage_is_short(), "no channel: %s", error.text);
+        (void)weir_channel_subscribe(stage.engine, opened, second->handle);
+    }
+    weir_sim_thread_join(voices);
+    ears_settle();
+    ears_close(WEIR_FOREVER);
+}
+
 /* ---- the end of a listener ---- */
 
 SCENARIO(channel_end, "a listener ends while it is spoken to, and others come")
