@@ -1,6 +1,6 @@
 /*
- * channel_memory_test.c - opening, subscribing and broadcasting with the nth allocation failing, n =
- * 1, 2, 3, ...: a status, nothing half done, nothing lost, and the same call succeeds later.
+ * channel_memory_test.c - opening, subscribing and broadcasting with the nth allocation failing, n
+ * = 1, 2, 3, ...: a status, nothing half done, nothing lost, and the same call succeeds later.
  *
  * The engine's only thread is turned by hand, so the nth allocation is the same one in every run.
  *
