@@ -35,6 +35,11 @@ typedef struct weir_counters {
     uint64_t stuck;    /* handlers and hooks that ran longer than stuck_after, so far */
     uint64_t retries;  /* times that an event was put off, to be handled again */
     uint64_t restarts;
+    uint64_t broadcasts;  /* events, times the channels that each was for ... */
+    uint64_t unheard;     /* ... of them: nobody listened there, or no such channel */
+    uint64_t delivered;   /* copies of `accepted` that a broadcast made */
+    uint64_t undelivered; /* copies that were refused ... */
+    uint64_t untold;      /* ... of them: the sender had no room to be told */
 } weir_counters;
 #define WEIR_COUNTERS_INIT WEIR_SIZED(weir_counters)
 

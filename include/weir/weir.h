@@ -16,6 +16,7 @@
 #include "weir/supervise.h" /* what happens when a handler fails */
 #include "weir/processor.h" /* handlers, state, mailboxes */
 #include "weir/turn.h"      /* what a handler can do */
+#include "weir/channel.h"   /* publish and subscribe */
 #include "weir/timer.h"     /* events later, once or again and again */
 #include "weir/counters.h"  /* what happened, in numbers */
 /* IWYU pragma: end_exports */

@@ -36,6 +36,11 @@ static weir_handler *top_of(weir__processor *processor)
     return agenda != NULL ? &agenda->handler : &processor->handler;
 }
 
+weir_handler weir__behaviour_top(weir__processor *processor)
+{
+    return *top_of(processor);
+}
+
 static weir__behaviour get(weir__processor *processor)
 {
     return (weir__behaviour){ *top_of(processor), weir__processor_cold_of(processor)->cases };
@@ -168,7 +173,9 @@ static weir_status serve(void *state, weir_turn *turn, const weir_event *event)
 }
 
 static const weir__own_type request_type = {
-    { sizeof(weir_event_type), "weir.become", (uint32_t)sizeof(request), false, NULL, NULL }, serve
+    { sizeof(weir_event_type), "weir.become", (uint32_t)sizeof(request), false, NULL, NULL },
+    serve,
+    true,
 };
 _Static_assert(sizeof(request) <= WEIR_EVENT_INLINE_MAX, "it needs no block");
 

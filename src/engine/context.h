@@ -43,7 +43,12 @@ struct weir__trail;
     X(unhandled) /* of handled */                                                                  \
     X(rooms)     /* room events sent */                                                            \
     X(retries)   /* events that were put off, to be handled again */                               \
-    X(restarts)
+    X(restarts)                                                                                    \
+    X(broadcasts)                                                                                  \
+    X(unheard) /* of broadcasts */                                                                 \
+    X(delivered)                                                                                   \
+    X(undelivered)                                                                                 \
+    X(untold) /* of undelivered */
 #define WEIR__TALLY_MAP(X) WEIR__TALLY_BEGUN(X) WEIR__TALLY_DONE(X) WEIR__TALLY_BESIDE(X)
 
 #define WEIR__TALLY_FIELD(name) weir__cell name;

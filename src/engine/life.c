@@ -170,6 +170,7 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
     weir__behaviours_free(engine, cold->behaviours);
     weir__supervision_free(engine, cold->supervision);
     weir__release_text(&engine->allocator, cold->end_text);
+    weir__subscriptions_free(engine, cold->subscriptions);
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
@@ -269,9 +270,9 @@ void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_st
 
 static bool ends_quietly(const weir__processor_cold *cold)
 {
-    return cold == NULL ||
-           (cold->destroy == NULL && cold->first_child == NULL && cold->parent == NULL &&
-            cold->dedicated == NULL && cold->stop == NULL && cold->agenda == NULL);
+    return cold == NULL || (cold->destroy == NULL && cold->first_child == NULL &&
+                            cold->parent == NULL && cold->dedicated == NULL && cold->stop == NULL &&
+                            cold->agenda == NULL && cold->subscriptions == NULL);
 }
 
 /* The close and the ready edge in one step: whoever finds it idle owns it from there on, and no
@@ -310,6 +311,13 @@ bool weir__life_end_idle(weir__context *context, weir__processor *processor,
     return true;
 }
 
+/* registry.lock held. */
+static bool is_subscriber(const weir__processor *processor)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold != NULL && cold->subscriptions != NULL;
+}
+
 void weir__life_end(weir__context *context, weir__processor *processor)
 {
     weir_engine *engine = context->engine;
@@ -328,6 +336,12 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     weir__context_leave(context);
 
     weir__mutex_lock(&engine->registry.lock);
+    if (is_subscriber(processor)) {
+        /* Who subscribes it after this look finds its mailbox closed. */
+        weir__mutex_unlock(&engine->registry.lock);
+        weir__channels_leave(engine, processor);
+        weir__mutex_lock(&engine->registry.lock);
+    }
     weir__processor *parent = unregister(engine, processor);
     /* The cold part stays with the slot: a poster inside its mark may be looking at it. */
     weir__life_free_state(engine, processor);

@@ -15,7 +15,13 @@
 typedef struct weir__own_type {
     weir_event_type type; /* what the envelope has; the address of the whole */
     weir_handler handler; /* in place of the processor's */
+    bool blameless;       /* if it fails, that is not the processor's failure */
 } weir__own_type;
+
+static inline bool weir__own_is_blameless(const weir_event_type *type)
+{
+    return ((const weir__own_type *)(const void *)type)->blameless;
+}
 
 static inline weir_handler weir__own_handler(const weir_event_type *type)
 {

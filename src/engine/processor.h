@@ -87,6 +87,8 @@ typedef struct weir__processor_cold {
     struct weir__thread *dedicated;          /* its own thread */
     struct weir__agenda *agenda;             /* of one with an event_time; set once */
     struct weir__behaviours *behaviours;     /* owner: the handlers below the one on top; or NULL */
+    struct weir__subscriptions *subscriptions; /* NULL: it was never on a channel; set once, under
+                                                  channels.lock too */
 
     /* A freeze (engine/freeze.h). */
     weir__atomic_u32 frozen; /* the two numbers are fixed */

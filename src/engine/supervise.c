@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/freeze.h"
 #include "engine/life.h"
+#include "engine/own.h"
 #include "engine/ready.h"
 #include "engine/room.h"
 #include "engine/stop.h"
@@ -361,8 +362,9 @@ static weir_directive directive_for(const weir__processor *processor,
 {
     const weir__supervision *s = of(processor);
     const uint32_t state = weir__load(&((weir__envelope *)(uintptr_t)envelope)->state, relaxed);
-    if (s == NULL || (state & WEIR__ENVELOPE_OWN) != 0) {
-        return WEIR_RESUME; /* what others have asked of it is not its own failure */
+    if (s == NULL ||
+        ((state & WEIR__ENVELOPE_OWN) != 0 && weir__own_is_blameless(envelope->type))) {
+        return WEIR_RESUME;
     }
     if (s->on_failure != WEIR_RETRY) {
         return s->on_failure;

@@ -145,21 +145,14 @@ static bool is_well(weir_status status)
     return status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY;
 }
 
-weir_status weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event)
+weir_status weir__turn_unhandled(weir_turn *turn, const weir_event *event)
 {
-    if (is_well(status)) {
-        return WEIR_OK;
-    }
-    if (status == WEIR_UNHANDLED) {
-        const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
-        if (cold != NULL && cold->unhandled != NULL) {
-            weir__trail_unhandled(turn->trail);
-            status = cold->unhandled(turn->processor->state, turn, event);
-            weir__trail_hook_done(turn->trail);
-            if (is_well(status)) {
-                return WEIR_OK;
-            }
-        }
+    const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
+    weir_status status = WEIR_UNHANDLED;
+    if (cold != NULL && cold->unhandled != NULL) {
+        weir__trail_unhandled(turn->trail);
+        status = cold->unhandled(turn->processor->state, turn, event);
+        weir__trail_hook_done(turn->trail);
     }
     if (status == WEIR_UNHANDLED) {
         weir__cell_add(&turn->context->tally.unhandled, 1);
@@ -167,6 +160,14 @@ weir_status weir__turn_judge(weir_turn *turn, weir_status status, const weir_eve
         return WEIR_OK;
     }
     return status;
+}
+
+weir_status weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event)
+{
+    if (status == WEIR_UNHANDLED) {
+        status = weir__turn_unhandled(turn, event);
+    }
+    return is_well(status) ? WEIR_OK : status;
 }
 
 static void tell(const weir_turn *turn, const char *what, const char *which)
