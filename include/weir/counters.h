@@ -26,13 +26,20 @@ typedef struct weir_counters {
     uint64_t dropped_newest, dropped_oldest;                                 /* of `dropped` */
     uint64_t unhandled;                                                      /* of `handled` */
     uint64_t depth; /* events accepted and not yet done, now */
-    uint64_t rooms; /* places promised to room events and timers, now (processor); room events
-                       that were sent (engine) */
+    uint64_t rooms; /* places promised to room events, down events and timers, now (processor); room
+                       events that were sent (engine) */
     uint64_t processors, dispatchers, threads;             /* now; engine only, so all below */
     uint64_t block_bytes, block_bytes_high, block_refused; /* now, most ever, not given */
     uint64_t pool_bytes;                                   /* memory for envelopes, so far */
     uint64_t triggers; /* handled by event time (weir_processor_options); processor only */
     uint64_t stuck;    /* handlers and hooks that ran longer than stuck_after, so far */
+    uint64_t dead_failed,
+        dead_stopped;         /* of `dead`, and all of it: its handler failed; it waited in
+                                           a mailbox that was ended. Engine and processor */
+    uint64_t letters;         /* dead letters, whatever the reason (weir/dead_letter.h) ... */
+    uint64_t letters_unknown; /* ... of refused_unknown, ... */
+    uint64_t letters_refused; /* ... of refused_stopping, ... */
+    uint64_t letters_late;    /* ... and answers after their timeout */
 } weir_counters;
 #define WEIR_COUNTERS_INIT WEIR_SIZED(weir_counters)
 

@@ -40,8 +40,14 @@ struct weir__trail;
     X(left) /* discarded after a stop ran out of time */                                           \
     X(hooks_done)
 #define WEIR__TALLY_BESIDE(X)                                                                      \
-    X(unhandled) /* of handled */                                                                  \
-    X(rooms)     /* room events sent */
+    X(unhandled)    /* of handled */                                                               \
+    X(rooms)        /* room events sent */                                                         \
+    X(dead_stopped) /* of dead: never handled */                                                   \
+    X(letters_failed)                                                                              \
+    X(letters_unknown)                                                                             \
+    X(letters_stopped)                                                                             \
+    X(letters_refused)                                                                             \
+    X(letters_late)
 #define WEIR__TALLY_MAP(X) WEIR__TALLY_BEGUN(X) WEIR__TALLY_DONE(X) WEIR__TALLY_BESIDE(X)
 
 #define WEIR__TALLY_FIELD(name) weir__cell name;
@@ -59,7 +65,8 @@ typedef struct weir__context {
     weir__tally tally;
     struct weir__thread *thread; /* NULL: not one of the engine's */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
-    uint32_t scheduler; /* to which its thread adds timers: 1 + index; 0: not chosen yet */
+    uint32_t scheduler;  /* to which its thread adds timers: 1 + index; 0: not chosen yet */
+    weir__lone *refused; /* owed events that nobody took: see weir__letters_flush; mostly NULL */
 
     /* Written by others, under the engine's locks. */
     _Alignas(64) uint64_t grace_seen; /* `inside` when the grace period under way began */

@@ -100,6 +100,9 @@ void weir__life_begin(weir_turn *turn)
     }
     if (status != WEIR_OK) {
         cold->end_reason = status;
+        /* Without memory it has a reason, and no words for it. */
+        (void)weir__copy_text(&turn->context->engine->allocator, weir__turn_text(turn),
+                              &cold->end_text);
         weir__or(&processor->control, WEIR__CONTROL_BROKEN, release);
     }
     weir__tally *tally = &turn->context->tally;
@@ -144,6 +147,7 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
         weir__agenda_free(engine, cold->agenda);
     }
     weir__behaviours_free(engine, cold->behaviours);
+    weir__release_text(&engine->allocator, cold->end_text);
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
@@ -240,11 +244,19 @@ void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_st
     (void)weir__context_trail_swap(outer);
 }
 
+static weir_status end_reason(const weir__processor *processor, const weir__processor_cold *cold)
+{
+    weir__processor *p = (weir__processor *)(uintptr_t)processor;
+    return (weir__load(&p->control, acquire) & WEIR__CONTROL_FREEZE) != 0 ? WEIR_TIMEOUT
+                                                                          : cold->end_reason;
+}
+
 static bool ends_quietly(const weir__processor_cold *cold)
 {
     return cold == NULL ||
            (cold->destroy == NULL && cold->first_child == NULL && cold->parent == NULL &&
-            cold->dedicated == NULL && cold->stop == NULL && cold->agenda == NULL);
+            cold->dedicated == NULL && cold->stop == NULL && cold->agenda == NULL &&
+            cold->watchers == NULL && cold->watches == NULL);
 }
 
 /* The close and the ready edge in one step: whoever finds it idle owns it from there on, and no
@@ -283,6 +295,14 @@ bool weir__life_end_idle(weir__context *context, weir__processor *processor,
     return true;
 }
 
+/* registry.lock held, the handle is stale. What it returns is for weir__down_free. */
+static weir__watch *tell_watchers(weir__context *context, const weir__processor *processor)
+{
+    /* Again: who came to watch it may have made it. */
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold != NULL ? weir__down_end(context, cold, end_reason(processor, cold)) : NULL;
+}
+
 void weir__life_end(weir__context *context, weir__processor *processor)
 {
     weir_engine *engine = context->engine;
@@ -290,8 +310,7 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     const uint32_t control = weir__load(&processor->control, acquire);
     if (cold != NULL && cold->destroy != NULL &&
         (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
-        weir__life_destroy(engine, processor,
-                           (control & WEIR__CONTROL_FREEZE) != 0 ? WEIR_TIMEOUT : cold->end_reason);
+        weir__life_destroy(engine, processor, end_reason(processor, cold));
     }
     if (cold != NULL && cold->agenda != NULL) {
         weir__agenda_clear(cold->agenda);
@@ -305,11 +324,14 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     /* The cold part stays with the slot: a poster inside its mark may be looking at it. */
     weir__life_free_state(engine, processor);
     weir__registry_retire(engine, processor);
+    weir__watch *told = tell_watchers(context, processor);
     const bool last = engine->registry.needing == 0;
     weir__mutex_unlock(&engine->registry.lock);
     if (parent != NULL) {
         weir__ready_elsewhere(context, parent);
     }
+    weir__down_free(context, told);
+    weir__letters_flush(context);
     if (last) {
         weir__engine_progress_if_stopping(engine);
     }

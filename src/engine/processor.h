@@ -60,6 +60,7 @@ typedef struct weir__processor_cold {
     weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */
     weir__atomic_u64 dropped_oldest; /* posters, under the mailbox's head lock */
     weir__cell left;                 /* owner: discarded after a freeze */
+    weir__cell dead_stopped;         /* owner: of `dead`, discarded at its end */
 
     /* Under registry.lock. */
     struct weir__processor *parent;
@@ -72,11 +73,14 @@ typedef struct weir__processor_cold {
     struct weir__thread *dedicated;      /* its own thread */
     struct weir__agenda *agenda;         /* of one with an event_time; set once */
     struct weir__behaviours *behaviours; /* owner: the handlers below the one on top; or NULL */
+    struct weir__watch *watchers;        /* are told when it ends (engine/down.h) */
+    struct weir__watch *watches;         /* what it is told of */
 
     /* A freeze (engine/freeze.h). */
     weir__atomic_u32 frozen; /* the two numbers are fixed */
     weir__atomic_u64 frozen_handled, frozen_dead;
-    weir_status end_reason; /* owner */
+    weir_status end_reason; /* owner, so the next one */
+    char *end_text;         /* a copy of what weir_turn_fail said of that; NULL: nothing */
 } weir__processor_cold;
 
 /* Where it runs. A move may make that stale at once, which is harmless: who takes it from there
