@@ -181,4 +181,19 @@ static inline weir_status watch_all(void *state, weir_turn *turn, const weir_eve
     return WEIR_OK;
 }
 
+static inline weir_status fail_to_begin(void *state, weir_turn *turn, void *argument)
+{
+    (void)state;
+    (void)argument;
+    return weir_turn_fail(turn, WEIR_E_USER, "the harbour is closed");
+}
+
+/* Sends a number to its argument for every event. */
+static inline weir_status pass_on(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)event;
+    const weir_processor *to = state;
+    return weir_turn_post(turn, *to, WEIR_EVENT(number, 1));
+}
+
 #endif /* WEIR_TEST_WATCH_SUPPORT_H */

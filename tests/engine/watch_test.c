@@ -205,13 +205,6 @@ static void a_watcher_that_is_being_stopped_is_told_so(void **state)
     bed_end(&b);
 }
 
-static weir_status fail_to_begin(void *state, weir_turn *turn, void *argument)
-{
-    (void)state;
-    (void)argument;
-    return weir_turn_fail(turn, WEIR_E_USER, "the harbour is closed");
-}
-
 static void who_comes_too_late_to_see_an_init_fail_is_told_unknown(void **state)
 {
     (void)state;
@@ -306,14 +299,6 @@ static void a_stop_that_runs_out_of_time_is_the_reason(void **state)
     assert_int_equal(WEIR_OK, weir_engine_stop(engine, TEST_PATIENCE, &report));
     assert_int_equal(3, report.left);
     weir_engine_destroy(engine);
-}
-
-/* Sends a number to its argument for every event. */
-static weir_status pass_on(void *state, weir_turn *turn, const weir_event *event)
-{
-    (void)event;
-    const weir_processor *to = state;
-    return weir_turn_post(turn, *to, WEIR_EVENT(number, 1));
 }
 
 static void all_that_the_target_sent_comes_before_its_end(void **state)
