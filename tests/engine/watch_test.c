@@ -296,6 +296,8 @@ static void a_stop_that_runs_out_of_time_is_the_reason(void **state)
     assert_int_equal(1, w.note_count);
     assert_told(&w, 0, target, WEIR_TIMEOUT, 5);
     assert_int_equal(3, w.notes[0].down.left);
+    const weir_counters c = test_engine_counters(engine); /* what is left is no dead letter */
+    assert_int_equal(0, c.letters - c.letters_unknown);
     assert_int_equal(WEIR_OK, weir_engine_stop(engine, TEST_PATIENCE, &report));
     assert_int_equal(3, report.left);
     weir_engine_destroy(engine);
