@@ -23,9 +23,6 @@ typedef struct scene {
     atomic_uint_least64_t handled;
     uint64_t posted; /* that were accepted */
     bool started;
-    weir_processor watcher;
-    weir_status watched; /* what it was answered */
-    sem_t answered;
     uint64_t tasks; /* threads of the process before */
     weir_counters before;
 } scene;
@@ -107,30 +104,6 @@ static void prepare_seats(scene *s)
     const weir_thread gone = test_thread_add(s->engine, WEIR_THREAD(.name = "worker"));
     (void)test_thread_add(s->engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("b")));
     assert_int_equal(WEIR_OK, weir_thread_remove(s->engine, gone, NULL));
-}
-
-static weir_status watch_parent(void *state, weir_turn *turn, const weir_event *event)
-{
-    scene *s = state;
-    s->watched = weir_turn_watch(turn, s->parent, 0);
-    (void)event;
-    atomic_fetch_add(&s->handled, 1);
-    (void)sem_post(&s->answered);
-    return WEIR_OK;
-}
-
-static void prepare_watcher(scene *s)
-{
-    assert_int_equal(0, sem_init(&s->answered, 0, 0));
-    s->watcher =
-        test_processor_add(s->engine, WEIR_PROCESSOR(.handler = watch_parent, .argument = s));
-    prepare_running(s);
-}
-
-static void prepare_gone(scene *s)
-{
-    prepare_running(s);
-    assert_int_equal(WEIR_OK, weir_processor_stop(s->engine, s->parent, TEST_PATIENCE, NULL));
 }
 
 /* ---- operations ---- */
@@ -317,35 +290,6 @@ static void no_block_is_out(scene *s)
     assert_int_equal(0, test_engine_counters(s->engine).block_bytes);
 }
 
-static weir_status watch(scene *s)
-{
-    const weir_status status = test_post(s->engine, s->watcher, 0);
-    if (status != WEIR_OK) {
-        return status;
-    }
-    s->posted++;
-    test_sem_wait(&s->answered);
-    return s->watched;
-}
-
-static void nothing_is_owed(scene *s)
-{
-    assert_int_equal(0, test_processor_counters(s->engine, s->watcher).rooms);
-    no_block_is_out(s);
-}
-
-/* Without memory the letter is lost, and the answer is the same. */
-static weir_status post_to_the_gone(scene *s)
-{
-    const uint64_t before = test_engine_counters(s->engine).letters_unknown;
-    const weir_status status = test_post(s->engine, s->parent, 0);
-    if (status == WEIR_UNKNOWN) {
-        assert_int_equal(before + 1, test_engine_counters(s->engine).letters_unknown);
-        return WEIR_OK;
-    }
-    return status;
-}
-
 static weir_status open_signals(scene *s)
 {
     (void)weir_signal_open(s->engine, s->parent, 1000, &s->error);
@@ -401,8 +345,6 @@ static const operation operations[] = {
     { "post", prepare_parent, post_small_and_large, NULL, false, false },
     { "post from a new thread", prepare_parent, post_from_a_new_thread, NULL, false, false },
     { "blocks", prepare_parent, reserve_blocks, no_block_is_out, false, false },
-    { "watch", prepare_watcher, watch, nothing_is_owed, false, false },
-    { "post to the gone", prepare_gone, post_to_the_gone, NULL, true, false },
     { "signal_open", prepare_parent, open_signals, NULL, false, true },
     { "processor_stop", prepare_running, stop_processor, NULL, true, false },
     { "processor_stop_async", prepare_running, stop_processor_async, NULL, true, false },
