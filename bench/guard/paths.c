@@ -16,7 +16,8 @@ enum {
     PAGES = 16,
     ITEMS = 64,
     NARROW = 8,
-    CROWD = 16
+    CROWD = 16,
+    BROADCASTS = 8
 };
 
 typedef struct hops {
@@ -191,6 +192,61 @@ static void want_room(guard_scene *scene)
     guard_turn(scene, ITEMS);
 }
 
+/* ---- one to all ---- */
+
+static void open_listeners(guard_scene *scene, uint32_t count)
+{
+    scene->channel = weir_channel_open(scene->engine, "all", &scene->error);
+    for (uint32_t i = 0; i < count; i++) {
+        const guard_member *member = guard_add(scene, i, take);
+        guard_check(weir_channel_subscribe(scene->engine, scene->channel, member->self) == WEIR_OK,
+                    "no subscription");
+    }
+}
+
+static void open_one_listener(guard_scene *scene)
+{
+    open_listeners(scene, 1);
+}
+
+static void open_many_listeners(guard_scene *scene)
+{
+    open_listeners(scene, RING);
+}
+
+static void broadcast(guard_scene *scene, const weir_event *event, uint32_t listeners)
+{
+    weir_delivery d;
+    guard_check(weir_engine_broadcast(scene->engine, scene->channel, event, &d) == WEIR_OK &&
+                    d.delivered == listeners,
+                "a broadcast was refused");
+}
+
+static void broadcast_to_one(guard_scene *scene)
+{
+    for (uint32_t i = 0; i < POSTS; i++) {
+        broadcast(scene, WEIR_EVENT(hops, i), 1);
+    }
+    guard_turn(scene, POSTS);
+}
+
+/* The first makes all of them ready, the others find them so. */
+static void broadcast_to_many(guard_scene *scene)
+{
+    for (uint32_t i = 0; i < BROADCASTS; i++) {
+        broadcast(scene, WEIR_EVENT(hops, i), RING);
+    }
+    guard_turn(scene, BROADCASTS * RING);
+}
+
+static void broadcast_page(guard_scene *scene)
+{
+    const page data = { { 0 } };
+    const weir_event event = { .type = &page_type, .data = &data, .size = sizeof(data) };
+    broadcast(scene, &event, RING);
+    guard_turn(scene, RING);
+}
+
 /* ---- processors come and go ---- */
 
 static void open_none(guard_scene *scene)
@@ -240,6 +296,9 @@ const guard_path guard_paths[] = {
     { "copied-page", PAGES, 64, open_one, copied_pages },
     { "block", PAGES, 64, open_one, blocks },
     { "want-room", ITEMS, 32, open_narrow, want_room },
+    { "broadcast-1", POSTS, 32, open_one_listener, broadcast_to_one },
+    { "broadcast-100", BROADCASTS *RING, 8, open_many_listeners, broadcast_to_many },
+    { "broadcast-page", RING, 8, open_many_listeners, broadcast_page },
     { "create", CROWD, 64, open_none, create },
     { "life", CROWD, 32, open_none, life },
     { 0 },

@@ -29,6 +29,7 @@ struct guard_scene {
     weir_error error; /* sticky */
     uint64_t handled; /* events of the path, by its handlers */
     uint64_t ended;   /* processors that are no more */
+    weir_channel channel;
     guard_member members[GUARD_MEMBERS_MAX];
 };
 

@@ -123,6 +123,9 @@ typedef struct weir_timer {
 typedef struct weir_signal {
     uint64_t id;
 } weir_signal;
+typedef struct weir_channel {
+    uint64_t id;
+} weir_channel;
 
 /* Objects: never copied, reached by pointer only. */
 typedef struct weir_engine weir_engine; /* everything; ends with weir_engine_destroy */

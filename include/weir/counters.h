@@ -31,12 +31,16 @@ typedef struct weir_counters {
     uint64_t processors, dispatchers, threads;             /* now; engine only, so all below */
     uint64_t block_bytes, block_bytes_high, block_refused; /* now, most ever, not given */
     uint64_t pool_bytes;                                   /* memory for envelopes, so far */
-    uint64_t triggers; /* handled by event time (weir_processor_options); processor only */
-    uint64_t stuck;    /* handlers and hooks that ran longer than stuck_after, so far */
-    uint64_t dead_failed,
-        dead_stopped;         /* of `dead`, and all of it: its handler failed; it waited in
-                                           a mailbox that was ended. Engine and processor */
-    uint64_t letters;         /* dead letters, whatever the reason (weir/dead_letter.h) ... */
+    uint64_t triggers;     /* handled by event time (weir_processor_options); processor only */
+    uint64_t stuck;        /* handlers and hooks that ran longer than stuck_after, so far */
+    uint64_t broadcasts;   /* events, times the channels that each was for ... */
+    uint64_t unheard;      /* ... of them: nobody listened there, or no such channel */
+    uint64_t delivered;    /* copies of `accepted` that a broadcast made */
+    uint64_t undelivered;  /* copies that were refused ... */
+    uint64_t untold;       /* ... of them: the sender had no room to be told */
+    uint64_t dead_failed;  /* of `dead`: its handler failed ... */
+    uint64_t dead_stopped; /* ... or it waited in a mailbox that was ended; of a processor, too */
+    uint64_t letters;      /* dead letters, whatever the reason (weir/dead_letter.h) ... */
     uint64_t letters_unknown; /* ... of refused_unknown, ... */
     uint64_t letters_refused; /* ... of refused_stopping, ... */
     uint64_t letters_late;    /* ... and answers after their timeout */

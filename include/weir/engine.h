@@ -64,10 +64,11 @@ typedef struct weir_engine_options {
     uint32_t scheduler_threads;      /* timer wheels and their threads, each started by the first
                                         timer that needs it; default 2; 1..64 */
     uint32_t timers_max;             /* pending at once; default 1,000,000; 1..16,000,000 */
-    weir_ns stuck_after; /* a handler or hook that runs longer is reported in the log, with its
+    weir_ns stuck_after;   /* a handler or hook that runs longer is reported in the log, with its
                             processor, event, thread and stack, and again at growing intervals;
                             default 5 s; at least 1 ms; WEIR_FOREVER: never. For the stack its
                             thread gets a SIGURG: see docs/guide/errors.md */
+    uint32_t channels_max; /* that can be opened; default 65,536; 1..1,000,000 */
 } weir_engine_options;
 
 #define WEIR_ENGINE_OPTIONS_INIT WEIR_SIZED(weir_engine_options)

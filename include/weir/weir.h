@@ -15,6 +15,7 @@
 #include "weir/thread.h"      /* threads, dispatchers, assignments, foreign loops */
 #include "weir/processor.h"   /* handlers, state, mailboxes */
 #include "weir/turn.h"        /* what a handler can do */
+#include "weir/channel.h"     /* publish and subscribe */
 #include "weir/timer.h"       /* events later, once or again and again */
 #include "weir/supervise.h"   /* who hears that a processor has ended */
 #include "weir/dead_letter.h" /* events that came to nothing */

@@ -36,6 +36,11 @@ static weir_handler *top_of(weir__processor *processor)
     return agenda != NULL ? &agenda->handler : &processor->handler;
 }
 
+weir_handler weir__behaviour_top(weir__processor *processor)
+{
+    return *top_of(processor);
+}
+
 static weir__behaviour get(weir__processor *processor)
 {
     return (weir__behaviour){ *top_of(processor), weir__processor_cold_of(processor)->cases };

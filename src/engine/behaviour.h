@@ -27,6 +27,9 @@ typedef struct weir__behaviours {
     weir__behaviour below[];
 } weir__behaviours;
 
+/* Owner. Who handles its events at this moment. */
+weir_handler weir__behaviour_top(weir__processor *processor);
+
 /* Owner. Back to the handler that it was registered with. */
 void weir__behaviour_reset(weir__processor *processor);
 

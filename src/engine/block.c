@@ -233,14 +233,30 @@ weir_block *weir_block_take(weir_block *block)
     return block;
 }
 
-void weir__block_release(weir__context *context, weir_block *block)
+void weir__block_take_many(weir_block *block, uint32_t count)
+{
+    const uint32_t before = weir__add(&block->references, count, relaxed);
+    WEIR_ASSERT(before > 0 && before <= UINT32_MAX - count);
+}
+
+void weir__block_give_many(weir_block *block, uint32_t count)
+{
+    /* Relaxed: nobody read anything by them, and the caller's own comes after. */
+    const uint32_t before = weir__sub(&block->references, count, relaxed);
+    WEIR_ASSERT(before > count);
+}
+
+bool weir__block_let_go(weir_block *block)
 {
     /* [N1] pairs with itself: the last one out sees what every reader did. */
     const uint32_t before = weir__sub(&block->references, 1, acq_rel);
     WEIR_ASSERT(before > 0);
-    if (before != 1) {
-        return;
-    }
+    return before == 1;
+}
+
+/* Nobody has it any more. */
+static void end(weir__context *context, weir_block *block)
+{
     weir_engine *engine = block->engine;
     const weir_event_type *type = weir__load(&block->drop_type, relaxed);
     if (type != NULL) {
@@ -262,6 +278,28 @@ void weir__block_release(weir__context *context, weir_block *block)
     }
     weir__sub(&engine->blocks_out, 1, relaxed);
     uncharge(engine, charged);
+}
+
+void weir__block_release(weir__context *context, weir_block *block)
+{
+    if (weir__block_let_go(block)) {
+        end(context, block);
+    }
+}
+
+void weir__block_put_aside(weir_block *block, weir_block **list)
+{
+    weir__store(&block->pooled.next, *list != NULL ? &(*list)->pooled : NULL, relaxed);
+    *list = block;
+}
+
+void weir__blocks_end(weir__context *context, weir_block *list)
+{
+    while (list != NULL) {
+        weir_block *next = (weir_block *)(void *)weir__load(&list->pooled.next, relaxed);
+        end(context, list);
+        list = next;
+    }
 }
 
 void weir_block_release(weir_block *block)

@@ -23,4 +23,15 @@ weir_status weir__block_copy(weir__context *context, const weir_event *event, we
 /* As weir_block_release, for who has a context at hand (NULL: none). */
 void weir__block_release(weir__context *context, weir_block *block);
 
+/* By who has a reference: so many more, in one step; and those that were not used back. */
+void weir__block_take_many(weir_block *block, uint32_t count);
+void weir__block_give_many(weir_block *block, uint32_t count);
+
+/* A release in two, for who must not run the block's hooks where it is. let_go: true if that was
+ * the last reference; then the caller puts the block aside, and ends it with all the others later.
+ * */
+bool weir__block_let_go(weir_block *block);
+void weir__block_put_aside(weir_block *block, weir_block **list);
+void weir__blocks_end(weir__context *context, weir_block *list);
+
 #endif /* WEIR_ENGINE_BLOCK_H */

@@ -47,7 +47,12 @@ struct weir__trail;
     X(letters_unknown)                                                                             \
     X(letters_stopped)                                                                             \
     X(letters_refused)                                                                             \
-    X(letters_late)
+    X(letters_late)                                                                                \
+    X(broadcasts)                                                                                  \
+    X(unheard) /* of broadcasts */                                                                 \
+    X(delivered)                                                                                   \
+    X(undelivered)                                                                                 \
+    X(untold) /* of undelivered */
 #define WEIR__TALLY_MAP(X) WEIR__TALLY_BEGUN(X) WEIR__TALLY_DONE(X) WEIR__TALLY_BESIDE(X)
 
 #define WEIR__TALLY_FIELD(name) weir__cell name;

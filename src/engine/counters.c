@@ -68,6 +68,11 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     c.block_refused = weir__load(&engine->block_refused, relaxed);
     c.pool_bytes = weir__stores_bytes(&engine->stores);
     c.stuck = weir__cell_read(&engine->stuck);
+    c.broadcasts = s.broadcasts;
+    c.unheard = s.unheard;
+    c.delivered = s.delivered;
+    c.undelivered = s.undelivered;
+    c.untold = s.untold;
     return weir__struct_fill(out, &c, sizeof(c));
 }
 

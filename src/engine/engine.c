@@ -59,6 +59,7 @@ static void free_memory(weir_engine *engine)
     const weir_allocator allocator = engine->allocator;
     weir__stores_close(&engine->stores);
     weir__registry_close(engine);
+    weir__channels_close(engine);
     weir__release_text(&allocator, engine->name);
     weir__release(&allocator, engine, sizeof(*engine));
 }
@@ -97,6 +98,7 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
         free_memory(engine);
         return NULL;
     }
+    weir__channels_open(engine);
     if (weir__registry_open(engine) != WEIR_OK) {
         weir__error_memory(error, "weir_engine_create");
         weir__contexts_close(engine);

@@ -6,6 +6,7 @@
 #ifndef WEIR_ENGINE_ENGINE_H
 #define WEIR_ENGINE_ENGINE_H
 
+#include "engine/channel.h"
 #include "engine/context.h"
 #include "engine/dead_letter.h"
 #include "engine/dispatcher.h"
@@ -64,6 +65,8 @@ struct weir_engine {
     weir__atomic_u64 blocks_out;
     weir__mutex tracked_lock; /* guards the list of blocks that the end must find */
     weir_block *tracked;
+
+    weir__channels channels;
 
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
     WEIR__ATOMIC(struct weir__signal_ring *) signals;    /* a list that only grows, too */

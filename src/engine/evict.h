@@ -20,4 +20,9 @@ typedef struct weir__eviction {
 weir__claim weir__evict_and_deliver(const weir__posting *by, weir__processor *processor,
                                     const weir__parcel *parcel, weir__eviction *evicted);
 
+/* Inside the mark; the stock suffices, the mailbox was full: what its policy makes of that. OK,
+ * DROPPED, FULL, STOPPING. */
+weir_status weir__post_overflow(const weir__posting *by, weir__processor *processor,
+                                const weir__parcel *parcel, weir__eviction *evicted);
+
 #endif /* WEIR_ENGINE_EVICT_H */

@@ -148,6 +148,7 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
     }
     weir__behaviours_free(engine, cold->behaviours);
     weir__release_text(&engine->allocator, cold->end_text);
+    weir__subscriptions_free(engine, cold->subscriptions);
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
@@ -256,7 +257,7 @@ static bool ends_quietly(const weir__processor_cold *cold)
     return cold == NULL ||
            (cold->destroy == NULL && cold->first_child == NULL && cold->parent == NULL &&
             cold->dedicated == NULL && cold->stop == NULL && cold->agenda == NULL &&
-            cold->watchers == NULL && cold->watches == NULL);
+            cold->watchers == NULL && cold->watches == NULL && cold->subscriptions == NULL);
 }
 
 /* The close and the ready edge in one step: whoever finds it idle owns it from there on, and no
@@ -303,6 +304,13 @@ static weir__watch *tell_watchers(weir__context *context, const weir__processor 
     return cold != NULL ? weir__down_end(context, cold, end_reason(processor, cold)) : NULL;
 }
 
+/* registry.lock held. */
+static bool is_subscriber(const weir__processor *processor)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold != NULL && cold->subscriptions != NULL;
+}
+
 void weir__life_end(weir__context *context, weir__processor *processor)
 {
     weir_engine *engine = context->engine;
@@ -320,6 +328,12 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     weir__context_leave(context);
 
     weir__mutex_lock(&engine->registry.lock);
+    if (is_subscriber(processor)) {
+        /* Who subscribes it after this look finds its mailbox closed. */
+        weir__mutex_unlock(&engine->registry.lock);
+        weir__channels_leave(engine, processor);
+        weir__mutex_lock(&engine->registry.lock);
+    }
     weir__processor *parent = unregister(engine, processor);
     /* The cold part stays with the slot: a poster inside its mark may be looking at it. */
     weir__life_free_state(engine, processor);

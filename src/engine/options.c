@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/channel.h"
 
 #define NAME_BYTES_MAX (WEIR__NAME_SIZE - 1)
 #define HOUR (3600 * WEIR_S)
@@ -186,6 +187,7 @@ weir_status weir__options_engine(const weir_engine_options *in, weir_engine_opti
     choice(&check, "crash_report", (int)out->crash_report, WEIR_CRASH_REPORT_OFF,
            "one of WEIR_CRASH_REPORT_...");
     span(&check, "stuck_after", &out->stuck_after, WEIR_MS, WEIR_FOREVER, STUCK_AFTER);
+    number32(&check, "channels_max", &out->channels_max, 1, WEIR__CHANNELS_MAX, 65536);
     if (check.status == WEIR_OK && out->backoff_base >= out->backoff_max) {
         char text[128];
         snprintf(text, sizeof(text), "is %lld ns, must be less than backoff_max (%lld ns)",

@@ -87,6 +87,13 @@ WEIR__SELDOM static weir_status overflow(const weir__posting *by, weir__processo
     }
 }
 
+weir_status weir__post_overflow(const weir__posting *by, weir__processor *processor,
+                                const weir__parcel *parcel, weir__eviction *evicted)
+{
+    obstacle full;
+    return overflow(by, processor, parcel, evicted, &full);
+}
+
 /* Inside the mark. */
 static weir_status try_to(const weir__posting *by, weir__processor *processor,
                           const weir__parcel *parcel, weir__eviction *evicted, obstacle *met)

@@ -75,6 +75,8 @@ typedef struct weir__processor_cold {
     struct weir__behaviours *behaviours; /* owner: the handlers below the one on top; or NULL */
     struct weir__watch *watchers;        /* are told when it ends (engine/down.h) */
     struct weir__watch *watches;         /* what it is told of */
+    struct weir__subscriptions *subscriptions; /* NULL: it was never on a channel; set once, under
+                                                  channels.lock too */
 
     /* A freeze (engine/freeze.h). */
     weir__atomic_u32 frozen; /* the two numbers are fixed */

@@ -144,25 +144,29 @@ static bool is_well(weir_status status)
     return status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY;
 }
 
-bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event)
+weir_status weir__turn_unhandled(weir_turn *turn, const weir_event *event)
 {
-    if (is_well(status)) {
-        return true;
-    }
-    if (status == WEIR_UNHANDLED) {
-        const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
-        if (cold != NULL && cold->unhandled != NULL) {
-            weir__trail_unhandled(turn->trail);
-            status = cold->unhandled(turn->processor->state, turn, event);
-            weir__trail_hook_done(turn->trail);
-            if (is_well(status)) {
-                return true;
-            }
-        }
+    const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
+    weir_status status = WEIR_UNHANDLED;
+    if (cold != NULL && cold->unhandled != NULL) {
+        weir__trail_unhandled(turn->trail);
+        status = cold->unhandled(turn->processor->state, turn, event);
+        weir__trail_hook_done(turn->trail);
     }
     if (status == WEIR_UNHANDLED) {
         weir__cell_add(&turn->context->tally.unhandled, 1);
         weir__life_warn_unhandled(turn, event);
+        return WEIR_OK;
+    }
+    return status;
+}
+
+bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event)
+{
+    if (status == WEIR_UNHANDLED) {
+        status = weir__turn_unhandled(turn, event);
+    }
+    if (is_well(status)) {
         return true;
     }
     weir__life_warn_failed(turn, event, status);

@@ -28,6 +28,8 @@ typedef enum weir__turn_end {
 weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
                                weir__processor *processor, uint32_t most);
 
+/* The handler says that it is not its: the hook's status, or OK, counted and warned of. */
+weir_status weir__turn_unhandled(weir_turn *turn, const weir_event *event);
 /* Whether a status of a handler means that the event is handled; and says so if not. */
 bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *event);
 
