@@ -45,6 +45,12 @@ typedef struct weir_dead_letter {
 WEIR_API size_t weir_dead_letter_read(weir_engine *engine, uint64_t after,
                                       weir_dead_letter *letters, size_t capacity);
 
+/* What the channel WEIR_CHANNEL_DEAD_LETTERS (weir/channel.h) gets of each letter, with a
+ * weir_dead_letter as its payload and no sender. Nobody waits for a subscriber: one that is full
+ * misses it. Letters about letters are counted only; those that a handler of a letter brings about
+ * are kept, and not broadcast. */
+WEIR_API extern const weir_event_type weir_dead_letter_type;
+
 #ifdef __cplusplus
 }
 #endif

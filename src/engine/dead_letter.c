@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "engine/block.h"
+#include "engine/channel.h"
 #include "engine/engine.h"
 #include "engine/parcel.h"
 #include "sync/thread.h"
@@ -19,6 +20,13 @@
 #else
 #define KEPT 1000u
 #endif
+
+const weir_event_type weir_dead_letter_type = { sizeof(weir_event_type),
+                                                "weir.dead-letter",
+                                                (uint32_t)sizeof(weir_dead_letter),
+                                                false,
+                                                NULL,
+                                                NULL };
 
 static weir_dead_letter *slot_of(const weir__letters *letters, uint64_t number)
 {
@@ -88,11 +96,48 @@ static void write(weir_engine *engine, weir_dead_letter *letter)
     }
 }
 
+/* What this thread is at is a letter. */
+static bool handles_a_letter(const weir__context *context)
+{
+    weir__thread *thread = context->thread;
+    if (thread == NULL || !weir__trail_runs(&thread->trail)) {
+        return false;
+    }
+    weir__step *step = weir__trail_step_at(&thread->trail, weir__trail_at(&thread->trail));
+    return WEIR__TRAIL_READ(&thread->trail, &step->type) == &weir_dead_letter_type;
+}
+
+/* By nobody, so that nobody is told who had no room for it. While the engine stops only what
+ * happens in turns is broadcast, as only handlers may post. */
+static void spread(weir__context *context, const weir_dead_letter *letter)
+{
+    weir_engine *engine = context->engine;
+    const weir_channel channel = { weir__load(&engine->letters.channel, relaxed) };
+    const weir__posting by = { .context = context, .in_handler = context->thread != NULL };
+    const weir_event event = { .type = &weir_dead_letter_type,
+                               .data = letter,
+                               .size = (uint32_t)sizeof(*letter) };
+    if (channel.id != 0 && weir__channel_has_subscribers(engine, channel) &&
+        weir__post_is_open(&by) && !handles_a_letter(context)) {
+        (void)weir__channel_broadcast(&by, &channel, 1, &event, NULL);
+    }
+}
+
+void weir__letters_open_channel(weir_engine *engine, const char *name, weir_channel channel)
+{
+    if (strcmp(name, WEIR_CHANNEL_DEAD_LETTERS) == 0) {
+        weir__store(&engine->letters.channel, channel.id, relaxed);
+    }
+}
+
 void weir__dead_letter(weir__context *context, weir_dead_reason reason, weir_status status,
                        weir_processor from, weir_processor to, const weir_event *event,
                        const char *text)
 {
     weir__cell_add(cell_for(&context->tally, reason), 1);
+    if (event->type == &weir_dead_letter_type) {
+        return; /* one about another says nothing new, and has no end */
+    }
     weir_dead_letter letter = {
         .struct_size = sizeof(letter),
         .wall_time = weir__clock_wall(),
@@ -111,6 +156,7 @@ void weir__dead_letter(weir__context *context, weir_dead_reason reason, weir_sta
         snprintf(letter.text, sizeof(letter.text), "%s", text);
     }
     write(context->engine, &letter);
+    spread(context, &letter);
 }
 
 void weir__letter_if_refused(weir__context *context, weir_status status, uint64_t from,

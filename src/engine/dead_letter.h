@@ -4,7 +4,8 @@
  *
  * One door, for whoever sees an event die; never inside the mark and never under a lock, since the
  * ring is made at the first letter, by the application's allocator. Without memory for it the
- * counts go on.
+ * counts go on. Each letter is also broadcast, if anybody subscribes to that; not those about
+ * letters, nor those that a handler of letters brings about: that would never end.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,6 +21,9 @@ typedef struct weir__letters {
     uint64_t count;         /* under the lock: how many there were, the number of the newest */
     uint64_t kept_after;    /* the same: what came up to then was not kept */
     weir_dead_letter *ring; /* the same; NULL: there was no letter yet, or no memory */
+    weir__atomic_u64
+        channel; /* where they are broadcast, a handle; 0: nobody has opened it. Written
+                                 under channels.lock, once */
 } weir__letters;
 
 /* `event` is sane (weir__parcel_check); `text` is never NULL. */
@@ -48,6 +52,9 @@ static inline void weir__letters_flush(weir__context *context)
         weir__letters_flush_some(context);
     }
 }
+
+/* channels.lock held: a channel of this name is opened. */
+void weir__letters_open_channel(weir_engine *engine, const char *name, weir_channel channel);
 
 /* The engine goes. */
 void weir__letters_close(weir_engine *engine);
