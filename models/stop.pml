@@ -141,7 +141,7 @@ inline accept(hops)
 
 inline refuse()
 {
-    /*@ engine/post.c weir__post_counted "status = refuse(by, status)" */
+    /*@ engine/post.c weir__post_counted "status = refuse(by, to, event, status)" */
     /*@ engine/post.c refuse "weir__post_count_refusal(by, status)" */
     /*@ engine/post.c weir__post_count_refusal
      *  "weir__engine_progress_if_stopping(by->context->engine)" */

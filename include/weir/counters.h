@@ -26,8 +26,8 @@ typedef struct weir_counters {
     uint64_t dropped_newest, dropped_oldest;                                 /* of `dropped` */
     uint64_t unhandled;                                                      /* of `handled` */
     uint64_t depth; /* events accepted and not yet done, now */
-    uint64_t rooms; /* places promised to room events and timers, now (processor); room events
-                       that were sent (engine) */
+    uint64_t rooms; /* places promised to room events, down events and timers, now (processor); room
+                       events that were sent (engine) */
     uint64_t processors, dispatchers, threads;             /* now; engine only, so all below */
     uint64_t block_bytes, block_bytes_high, block_refused; /* now, most ever, not given */
     uint64_t pool_bytes;                                   /* memory for envelopes, so far */
@@ -35,11 +35,17 @@ typedef struct weir_counters {
     uint64_t stuck;    /* handlers and hooks that ran longer than stuck_after, so far */
     uint64_t retries;  /* times that an event was put off, to be handled again */
     uint64_t restarts;
-    uint64_t broadcasts;  /* events, times the channels that each was for ... */
-    uint64_t unheard;     /* ... of them: nobody listened there, or no such channel */
-    uint64_t delivered;   /* copies of `accepted` that a broadcast made */
-    uint64_t undelivered; /* copies that were refused ... */
-    uint64_t untold;      /* ... of them: the sender had no room to be told */
+    uint64_t broadcasts;   /* events, times the channels that each was for ... */
+    uint64_t unheard;      /* ... of them: nobody listened there, or no such channel */
+    uint64_t delivered;    /* copies of `accepted` that a broadcast made */
+    uint64_t undelivered;  /* copies that were refused ... */
+    uint64_t untold;       /* ... of them: the sender had no room to be told */
+    uint64_t dead_failed;  /* of `dead`: its handler failed ... */
+    uint64_t dead_stopped; /* ... or it waited in a mailbox that was ended; of a processor, too */
+    uint64_t letters;      /* dead letters, whatever the reason (weir/dead_letter.h) ... */
+    uint64_t letters_unknown; /* ... of refused_unknown, ... */
+    uint64_t letters_refused; /* ... of refused_stopping, ... */
+    uint64_t letters_late;    /* ... and answers after their timeout */
 } weir_counters;
 #define WEIR_COUNTERS_INIT WEIR_SIZED(weir_counters)
 

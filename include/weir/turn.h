@@ -50,6 +50,18 @@ typedef struct weir_room {
 } weir_room;
 WEIR_API extern const weir_event_type weir_room_type;
 
+/* One weir_down_type event (payload weir_down, weir/supervise.h, with `tag` in event->tag) when
+ * `target` has ended, for whatever reason; at once, with reason UNKNOWN, if it has already. Its
+ * place in this mailbox and its memory are taken now, so it cannot be refused later; only a stop of
+ * this processor or of the engine keeps it from coming. ALREADY: watched before, one event all the
+ * same, with the first tag. FULL: this mailbox is. STOPPING: this processor is being stopped.
+ * E_INVALID: no handle, or its own. E_NOMEM. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_watch(weir_turn *turn, weir_processor target,
+                                                     uint64_t tag);
+/* No event comes of it any more. ALREADY: it is not watched, or it has ended and its event is in
+ * this mailbox, if it was not handled before. */
+WEIR_API weir_status weir_turn_unwatch(weir_turn *turn, weir_processor target);
+
 /* An event to oneself after `delay` (WEIR_NOW: at once), with `tag` in event->tag: the usual timer;
  * for more, weir/timer.h. Its place in this mailbox and its memory are taken now, so it cannot be
  * refused later. With an event_time it comes when that clock has come so far. FULL: this mailbox

@@ -7,18 +7,19 @@
 #define WEIR_WEIR_H
 
 /* IWYU pragma: begin_exports */
-#include "weir/base.h"      /* statuses, handles, time, sized options, who may call */
-#include "weir/error.h"     /* the control plane's error: sticky, caller-owned */
-#include "weir/event.h"     /* types, events, blocks: who owns what */
-#include "weir/log.h"       /* where weir's own sentences go */
-#include "weir/engine.h"    /* create, start, stop; posting from outside */
-#include "weir/thread.h"    /* threads, dispatchers, assignments, foreign loops */
-#include "weir/supervise.h" /* what happens when a handler fails */
-#include "weir/processor.h" /* handlers, state, mailboxes */
-#include "weir/turn.h"      /* what a handler can do */
-#include "weir/channel.h"   /* publish and subscribe */
-#include "weir/timer.h"     /* events later, once or again and again */
-#include "weir/counters.h"  /* what happened, in numbers */
+#include "weir/base.h"        /* statuses, handles, time, sized options, who may call */
+#include "weir/error.h"       /* the control plane's error: sticky, caller-owned */
+#include "weir/event.h"       /* types, events, blocks: who owns what */
+#include "weir/log.h"         /* where weir's own sentences go */
+#include "weir/engine.h"      /* create, start, stop; posting from outside */
+#include "weir/thread.h"      /* threads, dispatchers, assignments, foreign loops */
+#include "weir/supervise.h"   /* what happens when a handler fails, and who hears of an end */
+#include "weir/processor.h"   /* handlers, state, mailboxes */
+#include "weir/turn.h"        /* what a handler can do */
+#include "weir/channel.h"     /* publish and subscribe */
+#include "weir/timer.h"       /* events later, once or again and again */
+#include "weir/dead_letter.h" /* events that came to nothing */
+#include "weir/counters.h"    /* what happened, in numbers */
 /* IWYU pragma: end_exports */
 
 #endif /* WEIR_WEIR_H */

@@ -98,6 +98,8 @@ static uint32_t refuse_rest(run *r, uint32_t accepted, weir_status refused, weir
             after_all += status == WEIR_OK || status == WEIR_DROPPED ? 1 : 0;
         } else {
             r->stuck = r->stuck || refused == WEIR_FULL;
+            weir__letter_if_refused(r->by->context, refused, r->by->sender, r->to,
+                                    r->parcels[i].event);
             weir__post_count_refusal(r->by, refused);
         }
         if (statuses != NULL) {

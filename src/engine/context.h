@@ -44,6 +44,12 @@ struct weir__trail;
     X(rooms)     /* room events sent */                                                            \
     X(retries)   /* events that were put off, to be handled again */                               \
     X(restarts)                                                                                    \
+    X(dead_stopped) /* of dead: never handled */                                                   \
+    X(letters_failed)                                                                              \
+    X(letters_unknown)                                                                             \
+    X(letters_stopped)                                                                             \
+    X(letters_refused)                                                                             \
+    X(letters_late)                                                                                \
     X(broadcasts)                                                                                  \
     X(unheard) /* of broadcasts */                                                                 \
     X(delivered)                                                                                   \
@@ -66,7 +72,8 @@ typedef struct weir__context {
     weir__tally tally;
     struct weir__thread *thread; /* NULL: not one of the engine's */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
-    uint32_t scheduler; /* to which its thread adds timers: 1 + index; 0: not chosen yet */
+    uint32_t scheduler;  /* to which its thread adds timers: 1 + index; 0: not chosen yet */
+    weir__lone *refused; /* owed events that nobody took: see weir__letters_flush; mostly NULL */
 
     /* Written by others, under the engine's locks. */
     _Alignas(64) uint64_t grace_seen; /* `inside` when the grace period under way began */

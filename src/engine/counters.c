@@ -29,6 +29,11 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
     c.handled = s.handled;
     c.dead = s.dead;
     c.unhandled = s.unhandled;
+    c.letters_unknown = s.letters_unknown;
+    c.letters_refused = s.letters_refused;
+    c.letters_late = s.letters_late;
+    c.letters = s.letters_failed + s.letters_stopped + s.letters_unknown + s.letters_refused +
+                s.letters_late;
     c.rooms = s.rooms;
     c.retries = s.retries;
     c.restarts = s.restarts;
@@ -48,6 +53,9 @@ weir_status weir_engine_counters(weir_engine *engine, weir_counters *out)
         c.left = report->left;
         c.depth = 0;
     }
+    /* Not read at one moment. */
+    c.dead_stopped = s.dead_stopped < c.dead ? s.dead_stopped : c.dead;
+    c.dead_failed = c.dead - c.dead_stopped;
     c.processors = weir__load(&engine->registry.count, relaxed);
     const uint32_t threads = weir__threads_count(engine);
     for (uint32_t i = 0; i < threads; i++) {
@@ -91,12 +99,15 @@ weir_status weir_processor_counters(weir_engine *engine, weir_processor processo
         c.dropped_newest = weir__processor_dropped_newest(cold);
         c.dropped_oldest = weir__load(&cold->dropped_oldest, relaxed);
         c.left = weir__cell_read(&cold->left);
+        const uint64_t stopped = weir__cell_read(&cold->dead_stopped);
+        c.dead_stopped = stopped < c.dead ? stopped : c.dead;
         c.triggers = cold->agenda != NULL ? weir__cell_read(&cold->agenda->handled) : 0;
         if (cold->supervision != NULL) {
             c.retries = weir__cell_read(&cold->supervision->retries);
             c.restarts = weir__cell_read(&cold->supervision->restarts);
         }
     }
+    c.dead_failed = c.dead - c.dead_stopped;
     c.dropped = c.dropped_newest + c.dropped_oldest;
     const uint64_t word = weir__load(&p->mailbox.word, acquire);
     const uint64_t open =

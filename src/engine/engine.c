@@ -388,6 +388,8 @@ void weir_engine_destroy(weir_engine *engine)
     weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */
     weir__watchdog_close(engine);
     weir__signals_close(engine);
+    weir__downs_close(engine);
+    weir__letters_close(engine);
     weir__contexts_close(engine); /* from here on, threads that end leave the pools alone */
     weir__blocks_close(engine);
     free_threads(engine);

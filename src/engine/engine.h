@@ -8,7 +8,9 @@
 
 #include "engine/channel.h"
 #include "engine/context.h"
+#include "engine/dead_letter.h"
 #include "engine/dispatcher.h"
+#include "engine/down.h"
 #include "engine/registry.h"
 #include "engine/scheduler.h"
 #include "engine/thread.h"
@@ -109,6 +111,8 @@ struct weir_engine {
     weir__mutex watch_lock;
     weir__watched *watched; /* a list; under watch_lock */
     weir__cell stuck;       /* handlers and hooks that were reported; the watchdog writes it */
+    weir__watches watches;  /* under registry.lock (engine/down.h) */
+    weir__letters letters;  /* engine/dead_letter.h */
     struct weir_engine *next_alive;
 };
 

@@ -153,7 +153,7 @@ static weir_status handle_trigger(weir__agenda *agenda, void *state, weir_turn *
         status = weir__turn_judge(turn, status, &due.event);
     }
     if (status != WEIR_OK && weir__processor_cold_of(turn->processor)->supervision == NULL) {
-        weir__life_warn_failed(turn, &due.event, status);
+        weir__life_failed(turn, &due.event, status);
         status = WEIR_OK;
     }
     weir__cell_add(&agenda->handled, 1);

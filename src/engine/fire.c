@@ -121,6 +121,26 @@ static weir_status post_tagged(const weir__posting *by, const weir__timer_load *
     return status;
 }
 
+/* It was refused: what it would have been. */
+static void tell_of(const weir__posting *by, const weir__timer_load *load, weir_status status)
+{
+    const weir__envelope *envelope =
+        load->holds == WEIR__HOLDS_PLACE ? &load->payload.lone->envelope : NULL;
+    const bool shared =
+        envelope != NULL
+            ? (weir__load(&load->payload.lone->envelope.state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0
+            : load->holds == WEIR__HOLDS_BLOCK;
+    weir_event event = { .type = load->type, .size = load->size };
+    if (envelope != NULL) {
+        event.data = shared ? envelope->payload.shared.data : envelope->payload.bytes;
+        event.block = shared ? envelope->payload.shared.block : NULL;
+    } else {
+        event.data = shared ? load->payload.shared.data : load->payload.bytes;
+        event.block = shared ? load->payload.shared.block : NULL;
+    }
+    weir__letter_if_refused(by->context, status, by->sender, load->to, &event);
+}
+
 /* One with a tag, or whose place is taken: it lies alone, beside the others. */
 static weir_status post_beside(const weir__posting *by, const weir__timer_load *load)
 {
@@ -129,6 +149,7 @@ static weir_status post_beside(const weir__posting *by, const weir__timer_load *
                                    ? put_beside(by, load, load->payload.lone)
                                    : post_tagged(by, load);
     if (status != WEIR_OK) {
+        tell_of(by, load, status);
         weir__post_count_refusal(by, status);
     }
     return status;

@@ -49,14 +49,18 @@ bool weir__freeze_count_locked(weir__context *context, weir__processor *processo
     return goes_on;
 }
 
-void weir__freeze_discard(weir__context *context, weir__processor *processor, bool dead)
+void weir__freeze_discard(weir__context *context, weir__processor *processor)
 {
-    if (dead) {
-        weir__cell_add(&processor->dead, 1);
-        count_in(&context->tally.dead);
-    } else {
+    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_FREEZE) != 0) {
         weir__cell_add(&weir__processor_cold_of(processor)->left, 1);
         count_in(&context->tally.left);
+        return;
+    }
+    const uint64_t before = weir__cell_read(&processor->dead);
+    (void)weir__freeze_count(context, processor, false);
+    if (weir__cell_read(&processor->dead) != before) { /* else a freeze was faster */
+        weir__cell_add(&weir__processor_cold_of(processor)->dead_stopped, 1);
+        weir__cell_add(&context->tally.dead_stopped, 1);
     }
 }
 

@@ -46,8 +46,8 @@ static WEIR__ALWAYS bool weir__freeze_count(weir__context *context, weir__proces
     return weir__likely(weir__load(&context->engine->attention, relaxed) == 0);
 }
 
-/* Owner: one event is thrown away unhandled. */
-void weir__freeze_discard(weir__context *context, weir__processor *processor, bool dead);
+/* Owner: one event is thrown away unhandled; it is left if the processor is frozen, else dead. */
+void weir__freeze_discard(weir__context *context, weir__processor *processor);
 
 /* registry.lock held, the processor is registered, closed, and has a cold part. Fixes its numbers;
  * from now on no handler of it begins. Returns how many events are left. */

@@ -42,7 +42,7 @@ void weir__life_warn_unhandled(weir_turn *turn, const weir_event *event)
                   component, "an event was not handled", &field, 1);
 }
 
-void weir__life_warn_failed(weir_turn *turn, const weir_event *event, weir_status status)
+static void warn_failed(weir_turn *turn, const weir_event *event, weir_status status)
 {
     weir__log *log = &turn->context->engine->log;
     if (!weir__log_on(log, WEIR_LOG_WARNING)) {
@@ -54,6 +54,13 @@ void weir__life_warn_failed(weir_turn *turn, const weir_event *event, weir_statu
     const weir_log_field fields[] = { { "type", event->type->name }, { "reason", text } };
     weir__log_say(log, &turn->context->engine->failed_gate, WEIR_LOG_WARNING, status, component,
                   "its handler failed; the event is dead", fields, text[0] != '\0' ? 2 : 1);
+}
+
+void weir__life_failed(weir_turn *turn, const weir_event *event, weir_status status)
+{
+    warn_failed(turn, event, status);
+    weir__dead_letter(turn->context, WEIR_DEAD_FAILED, status, event->from.sender, turn->self,
+                      event, weir__turn_text(turn));
 }
 
 /* A failed init during start is the error of that call; later it is a line in the log. */
@@ -96,10 +103,16 @@ static weir_status run_init(weir_turn *turn)
     return status;
 }
 
-static void set_broken(weir__processor *processor, weir_status status)
+static void set_broken(weir_turn *turn, weir_status status)
 {
-    weir__processor_cold_of(processor)->end_reason = status;
-    weir__or(&processor->control, WEIR__CONTROL_BROKEN, release);
+    weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
+    cold->end_reason = status;
+    /* Without memory it has a reason, and no words for it. */
+    weir__release_text(&turn->context->engine->allocator, cold->end_text);
+    cold->end_text = NULL;
+    (void)weir__copy_text(&turn->context->engine->allocator, weir__turn_text(turn),
+                          &cold->end_text);
+    weir__or(&turn->processor->control, WEIR__CONTROL_BROKEN, release);
 }
 
 bool weir__life_init_again(weir_turn *turn)
@@ -107,7 +120,7 @@ bool weir__life_init_again(weir_turn *turn)
     const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
     const weir_status status = cold->init != NULL ? run_init(turn) : WEIR_OK;
     if (status != WEIR_OK) {
-        set_broken(turn->processor, status);
+        set_broken(turn, status);
     }
     return status == WEIR_OK;
 }
@@ -124,7 +137,7 @@ void weir__life_begin(weir_turn *turn)
         status = run_init(turn);
     }
     if (status != WEIR_OK) {
-        set_broken(processor, status);
+        set_broken(turn, status);
     }
     weir__tally *tally = &turn->context->tally;
     /* [Q1]: the hook, and all that it posted, was attempted before. */
@@ -268,11 +281,19 @@ void weir__life_destroy(weir_engine *engine, weir__processor *processor, weir_st
     (void)weir__context_trail_swap(outer);
 }
 
+static weir_status end_reason(const weir__processor *processor, const weir__processor_cold *cold)
+{
+    weir__processor *p = (weir__processor *)(uintptr_t)processor;
+    return (weir__load(&p->control, acquire) & WEIR__CONTROL_FREEZE) != 0 ? WEIR_TIMEOUT
+                                                                          : cold->end_reason;
+}
+
 static bool ends_quietly(const weir__processor_cold *cold)
 {
-    return cold == NULL || (cold->destroy == NULL && cold->first_child == NULL &&
-                            cold->parent == NULL && cold->dedicated == NULL && cold->stop == NULL &&
-                            cold->agenda == NULL && cold->subscriptions == NULL);
+    return cold == NULL ||
+           (cold->destroy == NULL && cold->first_child == NULL && cold->parent == NULL &&
+            cold->dedicated == NULL && cold->stop == NULL && cold->agenda == NULL &&
+            cold->watchers == NULL && cold->watches == NULL && cold->subscriptions == NULL);
 }
 
 /* The close and the ready edge in one step: whoever finds it idle owns it from there on, and no
@@ -311,6 +332,14 @@ bool weir__life_end_idle(weir__context *context, weir__processor *processor,
     return true;
 }
 
+/* registry.lock held, the handle is stale. What it returns is for weir__down_free. */
+static weir__watch *tell_watchers(weir__context *context, const weir__processor *processor)
+{
+    /* Again: who came to watch it may have made it. */
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold != NULL ? weir__down_end(context, cold, end_reason(processor, cold)) : NULL;
+}
+
 /* registry.lock held. */
 static bool is_subscriber(const weir__processor *processor)
 {
@@ -325,8 +354,7 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     const uint32_t control = weir__load(&processor->control, acquire);
     if (cold != NULL && cold->destroy != NULL &&
         (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
-        weir__life_destroy(engine, processor,
-                           (control & WEIR__CONTROL_FREEZE) != 0 ? WEIR_TIMEOUT : cold->end_reason);
+        weir__life_destroy(engine, processor, end_reason(processor, cold));
     }
     if (cold != NULL && cold->agenda != NULL) {
         weir__agenda_clear(cold->agenda);
@@ -346,10 +374,16 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     /* The cold part stays with the slot: a poster inside its mark may be looking at it. */
     weir__life_free_state(engine, processor);
     weir__registry_retire(engine, processor);
+    weir__watch *told = tell_watchers(context, processor);
     const bool last = engine->registry.needing == 0;
     weir__mutex_unlock(&engine->registry.lock);
     if (parent != NULL) {
         weir__ready_elsewhere(context, parent);
+    }
+    weir__down_free(context, told);
+    weir__letters_flush(context);
+    if ((control & WEIR__CONTROL_FAILED) != 0) {
+        weir__supervise_over(context);
     }
     if (last) {
         weir__engine_progress_if_stopping(engine);

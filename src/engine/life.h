@@ -46,6 +46,7 @@ void weir__life_free(weir_engine *engine, weir__processor *processor);
 void weir__life_leave_family(weir__processor_cold *cold);
 
 void weir__life_warn_unhandled(weir_turn *turn, const weir_event *event);
-void weir__life_warn_failed(weir_turn *turn, const weir_event *event, weir_status status);
+/* The event is dead: says so, and leaves a letter. */
+void weir__life_failed(weir_turn *turn, const weir_event *event, weir_status status);
 
 #endif /* WEIR_ENGINE_LIFE_H */

@@ -200,7 +200,8 @@ void weir__post_count_refusal(const weir__posting *by, weir_status status)
 }
 
 /* Not accepted, or not at once. */
-static weir_status refuse(const weir__posting *by, weir_status status)
+static weir_status refuse(const weir__posting *by, weir_processor to, const weir_event *event,
+                          weir_status status)
 {
     if (status != WEIR_DROPPED && status != WEIR_FULL && !weir__post_is_open(by)) {
         status = WEIR_STOPPING; /* whatever else is wrong with it */
@@ -208,6 +209,7 @@ static weir_status refuse(const weir__posting *by, weir_status status)
     if (weir__engine_phase(by->context->engine) == WEIR__FORKED) {
         status = WEIR_E_INVALID;
     }
+    weir__letter_if_refused(by->context, status, by->sender, to, event);
     weir__post_count_refusal(by, status);
     return status;
 }
@@ -231,7 +233,7 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
         }
     }
     if (status != WEIR_OK) {
-        status = refuse(by, status);
+        status = refuse(by, to, event, status);
     }
     if (weir__tell_begin()) {
         weir__tell_end(

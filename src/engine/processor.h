@@ -70,6 +70,7 @@ typedef struct weir__processor_cold {
     weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */
     weir__atomic_u64 dropped_oldest; /* posters, under the mailbox's head lock */
     weir__cell left;                 /* owner: discarded after a freeze */
+    weir__cell dead_stopped;         /* owner: of `dead`, discarded at its end */
 
     /* Under registry.lock. */
     struct weir__processor *parent;
@@ -87,6 +88,8 @@ typedef struct weir__processor_cold {
     struct weir__thread *dedicated;          /* its own thread */
     struct weir__agenda *agenda;             /* of one with an event_time; set once */
     struct weir__behaviours *behaviours;     /* owner: the handlers below the one on top; or NULL */
+    struct weir__watch *watchers;            /* are told when it ends (engine/down.h) */
+    struct weir__watch *watches;             /* what it is told of */
     struct weir__subscriptions *subscriptions; /* NULL: it was never on a channel; set once, under
                                                   channels.lock too */
 

@@ -37,6 +37,7 @@ static void send(weir__context *context, weir__lone *lone, bool gone)
     weir_room room;
     memcpy(&room, envelope->payload.bytes, sizeof(room));
     room.gone = gone;
+    envelope->sender = room.target.id;
     memcpy(envelope->payload.bytes, &room, sizeof(room));
     weir__cell_add(&context->tally.attempted, 1);
     weir__barrier_light();
@@ -50,10 +51,9 @@ static void send(weir__context *context, weir__lone *lone, bool gone)
         /* [Q1]: done, and attempted before. */
         weir__store(cell, weir__load(cell, relaxed) + 1, release);
         weir__engine_progress_if_stopping(engine);
-        weir__lone_put(context, lone);
+        weir__letters_owe(context, lone);
         return;
     }
-    envelope->sender = room.target.id;
     lone->ticket = weir__mailbox_ticket(before);
     weir__cell_add(&context->tally.rooms, 1);
     weir__mailbox_put_beside(&to->mailbox, lone);
@@ -113,6 +113,7 @@ void weir__room_unreserve(weir__context *context, weir_processor to)
         }
     }
     weir__context_leave(context);
+    weir__letters_flush(context);
 }
 
 void weir__room_appeared(weir__context *context, weir__processor *processor, uint64_t word)
@@ -122,6 +123,7 @@ void weir__room_appeared(weir__context *context, weir__processor *processor, uin
         weir__context_enter(context);
         weir__room_tell(context, processor);
         weir__context_leave(context);
+        weir__letters_flush(context);
     }
     if (weir__unlikely(weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK)) {
         weir__room_wake_threads(context->engine, weir__processor_index(processor));
@@ -217,6 +219,7 @@ weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t
     const weir_status status =
         processor != NULL ? join_list(context, processor, lone) : WEIR_UNKNOWN;
     weir__context_leave(context);
+    weir__letters_flush(context);
     if (status != WEIR_OK) {
         weir__room_unreserve(context, turn->self);
         weir__lone_put(context, lone);

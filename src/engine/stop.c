@@ -341,6 +341,14 @@ static void end_unqueued(weir_engine *engine, weir__processor *first)
     weir__context_handler_end();
 }
 
+/* About who wanted room in one that was ended at once, and is gone itself. */
+static void flush_letters(weir__context *context)
+{
+    if (context != NULL) {
+        weir__letters_flush(context);
+    }
+}
+
 static bool is_served(const weir_engine *engine)
 {
     const weir__phase phase = weir__engine_phase(engine);
@@ -410,6 +418,7 @@ weir_status weir_processor_stop(weir_engine *engine, weir_processor processor, w
         stop->waiters++;
     }
     weir__mutex_unlock(&engine->registry.lock);
+    flush_letters(context);
     end_unqueued(engine, unqueued);
     if (stop == NULL) {
         if (status == WEIR_OK && report != NULL) {
@@ -468,6 +477,7 @@ weir_status weir_processor_stop_async(weir_engine *engine, weir_processor proces
         weir__stop_release(engine, stop);
     }
     weir__mutex_unlock(&engine->registry.lock);
+    flush_letters(context);
     end_unqueued(engine, unqueued);
     return status;
 }

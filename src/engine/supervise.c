@@ -62,8 +62,7 @@ static weir__supervision *its(const weir__processor *processor)
     return weir__processor_cold_of(processor)->supervision;
 }
 
-/* Something that a stop of the engine has to wait for is over. */
-static void hook_done(weir__context *context)
+void weir__supervise_over(weir__context *context)
 {
     weir__cell *done = &context->tally.hooks_done;
     /* [Q1]: whatever it posted was attempted before. */
@@ -90,21 +89,28 @@ static void say(const weir_turn *turn, weir_log_level level, weir__log_gate *gat
 
 /* ---- stop ---- */
 
+/* For whoever hears of its end. Without memory it has a reason, and no words for it. */
+static void keep_text(weir_engine *engine, weir__processor_cold *cold)
+{
+    const weir__supervision *s = cold->supervision;
+    weir__release_text(&engine->allocator, cold->end_text);
+    cold->end_text = NULL;
+    if (s != NULL && s->text[0] != '\0') {
+        (void)weir__copy_text(&engine->allocator, s->text, &cold->end_text);
+    }
+}
+
 /* From here on no event reaches it; its next turn ends it. */
 static bool stop(weir_turn *turn, weir_status reason, const char *why)
 {
     weir__processor *processor = turn->processor;
     weir_engine *engine = turn->context->engine;
     weir__processor_cold *cold = weir__processor_cold_of(processor);
-    const weir__supervision *s = cold->supervision;
     cold->end_reason = reason;
-    if (s != NULL && s->text[0] != '\0') {
-        (void)weir__copy_text(&engine->allocator, s->text, &cold->end_text); /* else without */
-    }
+    keep_text(engine, cold);
     say(turn, WEIR_LOG_ERROR, NULL, reason, why);
     weir__or(&processor->control, WEIR__CONTROL_FAILED, release);
     (void)weir__room_close(engine, processor); /* it is ours: nobody else has to push it */
-    hook_done(turn->context);
     return false;
 }
 
@@ -140,9 +146,12 @@ static bool restart_now(weir_turn *turn)
     weir__behaviour_reset(processor);
     weir__cell_add(&s->restarts, 1);
     weir__cell_add(&turn->context->tally.restarts, 1);
-    const bool well = weir__life_init_again(turn);
-    hook_done(turn->context);
-    return well;
+    if (!weir__life_init_again(turn)) {
+        weir__or(&processor->control, WEIR__CONTROL_FAILED, release); /* its end is still due */
+        return false;
+    }
+    weir__supervise_over(turn->context);
+    return true;
 }
 
 /* registry.lock held. */
@@ -197,11 +206,10 @@ static bool decides(const weir__processor *parent)
 }
 
 /* registry.lock held. The child was put aside, and goes on. */
-static void let_go(weir__context *context, weir__processor *child)
+static void let_go(weir__processor *child)
 {
     weir__processor_cold_of(child)->escalation_passed = false;
     weir__dispatcher_push(weir__processor_dispatcher(child), child);
-    hook_done(context);
 }
 
 static void resume(weir__context *context, weir__processor *child)
@@ -209,7 +217,8 @@ static void resume(weir__context *context, weir__processor *child)
     if (weir__processor_cold_of(child)->escalations != NULL) {
         weir__or(&child->control, WEIR__CONTROL_RESUMED, release);
     }
-    let_go(context, child);
+    let_go(child);
+    weir__supervise_over(context);
 }
 
 static void fail(weir__context *context, weir__processor *child)
@@ -218,7 +227,7 @@ static void fail(weir__context *context, weir__processor *child)
     cold->end_reason = cold->escalation;
     weir__or(&child->control, WEIR__CONTROL_FAILED, release);
     (void)weir__room_close(context->engine, child);
-    let_go(context, child);
+    let_go(child);
 }
 
 /* registry.lock held. Lets those go that are `passed`, or those that are not. */
@@ -252,6 +261,7 @@ static bool escalate(weir_turn *turn, weir_status reason)
     }
     say(turn, WEIR_LOG_WARNING, &turn->context->engine->failed_gate, reason,
         "its failure goes to its parent");
+    keep_text(turn->context->engine, cold); /* it may be why it ends */
     turn->aside = WEIR__ASIDE_PARENT;
     return false;
 }
@@ -396,7 +406,7 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     weir__context *context = turn->context;
     weir__processor *processor = turn->processor;
     const bool resumes = directive == WEIR_RESUME;
-    weir__life_warn_failed(turn, event, reason);
+    weir__life_failed(turn, event, reason);
     if ((weir__load(&envelope->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0) {
         weir__block_release(context, event->block);
     }
@@ -409,7 +419,7 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     }
     if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_FREEZE) != 0 ||
         weir__engine_phase(context->engine) >= WEIR__ABANDONED) {
-        hook_done(context); /* its end has come anyway, and no hook may begin */
+        weir__supervise_over(context); /* its end has come anyway, and no hook may begin */
         return false;
     }
     return apply(turn, directive, reason) && goes_on;
@@ -546,10 +556,10 @@ void weir__supervise_end(weir_turn *turn)
         &processor->control, ~(uint32_t)(WEIR__CONTROL_RETRY | WEIR__CONTROL_RESTART), acq_rel);
     if ((control & WEIR__CONTROL_RETRY) != 0) {
         release_held(turn->context, its(processor));
-        weir__freeze_discard(turn->context, processor, (control & WEIR__CONTROL_FREEZE) == 0);
+        weir__freeze_discard(turn->context, processor);
     }
     if ((control & WEIR__CONTROL_RESTART) != 0) {
-        hook_done(turn->context);
+        weir__supervise_over(turn->context);
     }
 }
 

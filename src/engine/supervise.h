@@ -74,6 +74,10 @@ void weir__supervise_end(weir_turn *turn);
 /* registry.lock held. Nobody will decide for these any more: they fail. */
 void weir__supervise_fail_children(weir__context *context, weir__processor *parent);
 
+/* What was counted as due is done. Of one that has FAILED, by its end: so that whoever watches it
+ * hears of that before the engine closes. */
+void weir__supervise_over(weir__context *context);
+
 /* Nobody is left: the reference of a held event. */
 void weir__supervise_bury(weir__context *context, weir__processor *processor);
 

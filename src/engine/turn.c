@@ -214,6 +214,18 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     return weir__freeze_count(context, processor, true);
 }
 
+/* A letter about one that is thrown away, unless it is left: of that the stop speaks. Before it is
+ * counted, so that an engine's stop waits for whoever is told. */
+static void mourn(const weir_turn *turn, weir__envelope *envelope, uint32_t state)
+{
+    weir_event event;
+    if ((weir__load(&turn->processor->control, acquire) & WEIR__CONTROL_FREEZE) == 0) {
+        (void)open_event(NULL, envelope, state, &event);
+        weir__dead_letter(turn->context, WEIR_DEAD_STOPPED, WEIR_STOPPING, event.from.sender,
+                          turn->self, &event, "");
+    }
+}
+
 /* Takes everything that waits without handling it, as dead or as left. False: a gap is in the way.
  * */
 WEIR__SELDOM static bool discard_all(weir_turn *turn, progress *at)
@@ -224,10 +236,11 @@ WEIR__SELDOM static bool discard_all(weir_turn *turn, progress *at)
         if (envelope == NULL) {
             return false;
         }
-        close_event(turn->context, envelope, weir__load(&envelope->state, relaxed));
+        const uint32_t state = weir__load(&envelope->state, relaxed);
+        mourn(turn, envelope, state);
+        close_event(turn->context, envelope, state);
         let_go(turn, at);
-        const uint32_t control = weir__load(&turn->processor->control, acquire);
-        weir__freeze_discard(turn->context, turn->processor, (control & WEIR__CONTROL_FREEZE) == 0);
+        weir__freeze_discard(turn->context, turn->processor);
     }
     return true;
 }

@@ -133,7 +133,7 @@ static history_verdict check_refusal(uint32_t number, const send *s, const proce
                    ? NULL
                    : broken("P-6: send %u: out of memory, and memory there was", number);
     case WEIR_ALREADY:
-        return s->kind == HISTORY_TIMER
+        return s->kind == HISTORY_TIMER || s->kind == HISTORY_ROOM
                    ? NULL
                    : broken("P-6: send %u: ALREADY is no answer to it", number);
     default:
@@ -185,6 +185,14 @@ history_verdict history_send_ends(uint32_t number, weir_status status)
                       p->rules.mailbox_max);
     }
     return NULL;
+}
+
+void history_send_withdrawn(uint32_t number)
+{
+    send *s = &sends[number];
+    s->status = WEIR_ALREADY;
+    run.unhandled--;
+    processors[s->to].waiting--;
 }
 
 /* ---- handlers and hooks ---- */

@@ -73,7 +73,7 @@ void stage_threads(uint32_t count)
 static uint32_t send_of(const weir_event *event)
 {
     uint32_t number;
-    if (event->type == &weir_room_type) {
+    if (event->type == &weir_room_type || event->type == &weir_down_type) {
         return (uint32_t)event->tag;
     }
     memcpy(&number, event->data, sizeof(number)); /* a message, a block, a signal's value */
@@ -266,6 +266,27 @@ weir_status actor_want_room(actor *self, weir_turn *turn, actor *target)
     weir_sim_note("actor %u wants room (%u) of actor %u: %s", self->number, send, target->number,
                   weir_status_name(status));
     expect(history_send_ends(send, status));
+    return status;
+}
+
+weir_status actor_watch(actor *self, weir_turn *turn, actor *target, uint32_t *send)
+{
+    *send = history_send_begins(target->number, self->number, HISTORY_ROOM);
+    const weir_status status = weir_turn_watch(turn, target->handle, *send);
+    weir_sim_note("actor %u watches (%u) actor %u: %s", self->number, *send, target->number,
+                  weir_status_name(status));
+    expect(history_send_ends(*send, status));
+    return status;
+}
+
+weir_status actor_unwatch(actor *self, weir_turn *turn, actor *target, uint32_t send)
+{
+    const weir_status status = weir_turn_unwatch(turn, target->handle);
+    weir_sim_note("actor %u watches actor %u no longer: %s", self->number, target->number,
+                  weir_status_name(status));
+    if (status == WEIR_OK) {
+        history_send_withdrawn(send);
+    }
     return status;
 }
 

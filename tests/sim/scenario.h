@@ -95,6 +95,9 @@ weir_status stage_post_what(actor *to, uint32_t what);
 /* In a part. */
 weir_status actor_post(actor *self, weir_turn *turn, actor *to);
 weir_status actor_want_room(actor *self, weir_turn *turn, actor *target);
+/* *send is what its event will be; for unwatch. */
+weir_status actor_watch(actor *self, weir_turn *turn, actor *target, uint32_t *send);
+weir_status actor_unwatch(actor *self, weir_turn *turn, actor *target, uint32_t send);
 /* A send in any other way: begin, put the number into the first four bytes, send, end. */
 uint32_t stage_send_begins(const actor *to);
 uint32_t stage_signal_begins(const actor *to);
