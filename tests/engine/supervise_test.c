@@ -238,6 +238,12 @@ static void the_payload_of_a_retried_event_lives_as_long_as_it_does(void **state
     assert_int_equal(3, l.handled);
 }
 
+static void append(char *to, size_t size, const char *text)
+{
+    const size_t length = strlen(to);
+    (void)snprintf(to + length, size - length, "%s", text);
+}
+
 static void every_kind_of_mailbox_keeps_the_order_behind_a_retry(void **state)
 {
     (void)state;
@@ -257,9 +263,9 @@ static void every_kind_of_mailbox_keeps_the_order_behind_a_retry(void **state)
                 } else {
                     (void)snprintf(one, sizeof(one), "h%" PRIu64 " ", i);
                 }
-                (void)strncat(expected, one, sizeof(expected) - strlen(expected) - 1);
+                append(expected, sizeof(expected), one);
             }
-            (void)strncat(expected, "d ", sizeof(expected) - strlen(expected) - 1);
+            append(expected, sizeof(expected), "d ");
             for (int i = 0; i < 16; i++) {
                 test_sem_wait(&s.life.told);
             }
