@@ -134,6 +134,16 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_engine_post(weir_engine *engine, weir_
 WEIR_API WEIR_MUST_CHECK weir_status weir_engine_commit(weir_engine *engine, weir_processor to,
                                                         const weir_event *event);
 
+/* Blocking; timeout 0 = 5 s. Asks from an ordinary thread: whoever gets the event answers it with
+ * weir_turn_reply(turn, event->from, ...), now or in a later turn. OK: *reply is the answer, yours
+ * until weir_event_release. TIMEOUT: none came in time; one that comes later is refused there.
+ * STOPPING: the engine stops; none will come. DROPPED: the question was, by its receiver's policy.
+ * E_BLOCKING: inside a handler or hook, where weir_turn_ask is the way. E_LIMIT: too many threads
+ * wait. Else the status of the post. Unless OK, *reply is zero. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_engine_ask(weir_engine *engine, weir_processor to,
+                                                     const weir_event *event, weir_ns timeout,
+                                                     weir_event *reply);
+
 /* Any. Many in one call: events[i] to to[i], or all to to[0] if `to_count` is 1. statuses[i] (may
  * be NULL) tells each; returns how many were accepted. Order is kept; at most one wake-up a target.
  * A mailbox that is full refuses (`block` does not wait here), and then refuses the rest of what

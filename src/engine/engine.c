@@ -59,6 +59,7 @@ static void free_memory(weir_engine *engine)
     const weir_allocator allocator = engine->allocator;
     weir__stores_close(&engine->stores);
     weir__registry_close(engine);
+    weir__waiters_free(engine);
     weir__release_text(&allocator, engine->name);
     weir__release(&allocator, engine, sizeof(*engine));
 }

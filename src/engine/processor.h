@@ -69,9 +69,10 @@ typedef struct weir__processor_cold {
     bool needs_final;             /* must be finished in a turn (hook, family, stop) */
     bool ending;                  /* closes when its last child has ended */
     bool end_waits;               /* closed and drained, put aside until its last child has ended */
-    struct weir__thread *dedicated;      /* its own thread */
-    struct weir__agenda *agenda;         /* of one with an event_time; set once */
-    struct weir__behaviours *behaviours; /* owner: the handlers below the one on top; or NULL */
+    struct weir__thread *dedicated;         /* its own thread */
+    struct weir__agenda *agenda;            /* of one with an event_time; set once */
+    struct weir__behaviours *behaviours;    /* owner: the handlers below the one on top; or NULL */
+    WEIR__ATOMIC(struct weir__asks *) asks; /* owner, once: its questions (engine/ask.h); or NULL */
 
     /* A freeze (engine/freeze.h). */
     weir__atomic_u32 frozen; /* the two numbers are fixed */

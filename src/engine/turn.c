@@ -10,6 +10,7 @@
 #include "engine/turn.h"
 
 #include "base/assert.h"
+#include "engine/ask.h"
 #include "engine/block.h"
 #include "engine/engine.h"
 #include "engine/life.h"
@@ -97,26 +98,34 @@ static inline void let_go(weir_turn *turn, progress *at)
     }
 }
 
-#define SPECIAL (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN)
+#define SPECIAL                                                                                    \
+    (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN | WEIR__ENVELOPE_ASKS)
 
 /* What few events have. Returns who handles it, which is mostly who handles the others. */
-WEIR__SELDOM static weir_handler open_special(weir_handler usual, weir__envelope *envelope,
+WEIR__SELDOM static weir_handler open_special(weir__processor *processor, weir__envelope *envelope,
                                               uint32_t state, weir_event *event)
 {
     if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
         event->block = envelope->payload.shared.block;
         event->data = envelope->payload.shared.data;
     }
+    if ((state & WEIR__ENVELOPE_ASKS) != 0) {
+        event->from.ask = envelope->payload.question.ask;
+    }
     if ((state & WEIR__ENVELOPE_ALONE) != 0) {
-        event->from.ask = weir__lone_of(envelope)->ask;
         event->tag = weir__lone_of(envelope)->tag;
     }
-    return (state & WEIR__ENVELOPE_OWN) != 0 ? weir__own_handler(envelope->type) : usual;
+    if ((state & WEIR__ENVELOPE_ASKED) != 0) {
+        const uint32_t index = (uint32_t)weir__lone_of(envelope)->ask;
+        return weir__ask_close(processor, index, processor->handler);
+    }
+    return (state & WEIR__ENVELOPE_OWN) != 0 ? weir__own_handler(envelope->type)
+                                             : processor->handler;
 }
 
 /* Returns who handles it. */
-static inline weir_handler open_event(weir_handler usual, weir__envelope *envelope, uint32_t state,
-                                      weir_event *event)
+static inline weir_handler open_event(weir__processor *processor, weir__envelope *envelope,
+                                      uint32_t state, weir_event *event)
 {
     event->type = envelope->type;
     event->data = envelope->payload.bytes;
@@ -126,8 +135,8 @@ static inline weir_handler open_event(weir_handler usual, weir__envelope *envelo
     event->flow = envelope->flow;
     event->from = (weir_ticket){ .sender = { envelope->sender } };
     event->tag = 0;
-    return weir__likely((state & SPECIAL) == 0) ? usual
-                                                : open_special(usual, envelope, state, event);
+    return weir__likely((state & SPECIAL) == 0) ? processor->handler
+                                                : open_special(processor, envelope, state, event);
 }
 
 /* The event's own reference to its block. */
@@ -148,6 +157,9 @@ bool weir__turn_judge(weir_turn *turn, weir_status status, const weir_event *eve
 {
     if (is_well(status)) {
         return true;
+    }
+    if (status == WEIR__FORGOTTEN) {
+        return false; /* nobody has failed: it has come too late */
     }
     if (status == WEIR_UNHANDLED) {
         const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
@@ -196,7 +208,7 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     weir__trail *const trail = turn->trail;
     const uint32_t state = weir__load(&envelope->state, relaxed);
     weir_event event;
-    const weir_handler handler = open_event(processor->handler, envelope, state, &event);
+    const weir_handler handler = open_event(processor, envelope, state, &event);
     turn->flow = event.flow;
     tell(turn, "handles", event.type->name);
     weir__trail_event(trail, turn->self, &event);
@@ -243,8 +255,16 @@ WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
 {
     weir__processor *processor = turn->processor;
     const uint32_t control = weir__load(&processor->control, acquire);
-    if ((control & (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0 && !discard_all(turn, at)) {
-        return WEIR__TURN_GAP;
+    if ((control & (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN)) != 0) {
+        weir__asks_abandon(turn);
+        if (!discard_all(turn, at)) {
+            return WEIR__TURN_GAP;
+        }
+    } else {
+        const weir__turn_end asked = weir__asks_finish(turn);
+        if (weir__unlikely(asked != WEIR__TURN_OVER)) {
+            return asked; /* what it was owed comes first */
+        }
     }
     if (at->uncredited > 0) {
         credit(turn, at); /* it may come back: what was taken is gone from the count */
