@@ -272,7 +272,8 @@ static void a_stop_that_runs_out_of_time_forgets_what_is_open_and_counts_exactly
 static void *let_go_later(void *argument)
 {
     stuck *s = argument;
-    (void)usleep(200000); /* destroy waits for the handler: there is nothing else to wait for */
+    struct timespec t = { .tv_nsec = 100000000 };
+    (void)nanosleep(&t, NULL); /* destroy waits for the handler: nothing else can be waited for */
     (void)sem_post(&s->pass);
     return NULL;
 }

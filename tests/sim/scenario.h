@@ -95,6 +95,10 @@ weir_status stage_post_what(actor *to, uint32_t what);
 /* In a part. */
 weir_status actor_post(actor *self, weir_turn *turn, actor *to);
 weir_status actor_want_room(actor *self, weir_turn *turn, actor *target);
+/* What comes back is a timeout, or a stage_answer. */
+weir_status actor_ask(actor *self, weir_turn *turn, actor *target, weir_ns timeout);
+extern const weir_event_type stage_answer_type; /* empty */
+weir_status actor_answer(actor *self, weir_turn *turn, weir_ticket to);
 /* A send in any other way: begin, put the number into the first four bytes, send, end. */
 uint32_t stage_send_begins(const actor *to);
 uint32_t stage_signal_begins(const actor *to);
