@@ -22,6 +22,9 @@ typedef struct scene {
     atomic_int inits, destroys;
     atomic_uint_least64_t handled;
     uint64_t posted; /* that were accepted */
+    weir_processor asker;
+    weir_status asked;
+    sem_t has_asked;
     bool started;
     uint64_t tasks; /* threads of the process before */
     weir_counters before;
@@ -39,10 +42,12 @@ typedef struct operation {
 static weir_status count_event(void *state, weir_turn *turn, const weir_event *event)
 {
     scene *s = *(scene **)state;
-    (void)turn;
-    (void)event;
     atomic_fetch_add(&s->handled, 1);
-    return WEIR_OK;
+    if (event->from.ask == 0) {
+        return WEIR_OK;
+    }
+    const weir_status status = weir_turn_reply(turn, event->from, event);
+    return status == WEIR_E_NOMEM || status == WEIR_UNKNOWN ? WEIR_OK : status;
 }
 
 static weir_status count_init(void *state, weir_turn *turn, void *argument)
@@ -104,6 +109,33 @@ static void prepare_seats(scene *s)
     const weir_thread gone = test_thread_add(s->engine, WEIR_THREAD(.name = "worker"));
     (void)test_thread_add(s->engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("b")));
     assert_int_equal(WEIR_OK, weir_thread_remove(s->engine, gone, NULL));
+}
+
+/* Asks for a number. */
+static weir_status ask_parent(void *state, weir_turn *turn, const weir_event *event)
+{
+    scene *s = *(scene **)state;
+    static const unsigned char large[3000];
+    if (weir_event_as(event, &number_type) != NULL) {
+        const weir_event question = { .type = &weir_bytes_type,
+                                      .data = large,
+                                      .size = sizeof(large) };
+        s->asked = weir_turn_ask(turn, s->parent, &question, WEIR_ASK(.timeout = 20 * WEIR_MS));
+        (void)sem_post(&s->has_asked);
+    }
+    atomic_fetch_add(&s->handled, 1);
+    return WEIR_OK;
+}
+
+static void prepare_asker(scene *s)
+{
+    prepare_parent(s);
+    weir_processor_options options = processor_options(s, "asker");
+    options.handler = ask_parent;
+    s->asker = test_processor_add(s->engine, &options);
+    assert_int_equal(0, sem_init(&s->has_asked, 0, 0));
+    test_engine_start(s->engine);
+    s->started = true;
 }
 
 /* ---- operations ---- */
@@ -285,6 +317,34 @@ static weir_status reserve_blocks(scene *s)
     return keep != WEIR_OK ? keep : worst;
 }
 
+/* Whatever was accepted has come back when it returns. */
+static weir_status ask_in_a_turn(scene *s)
+{
+    weir_status status = test_post(s->engine, s->asker, 0);
+    if (status == WEIR_OK) {
+        test_sem_wait(&s->has_asked);
+        status = s->asked;
+        s->posted += status == WEIR_OK ? 3 : 1;
+        TEST_UNTIL(atomic_load(&s->handled) == s->posted);
+    }
+    return status;
+}
+
+static void nothing_is_promised(scene *s)
+{
+    assert_int_equal(0, test_processor_counters(s->engine, s->asker).rooms);
+}
+
+static weir_status ask_from_outside(scene *s)
+{
+    weir_event reply;
+    const weir_status status =
+        weir_engine_ask(s->engine, s->parent, WEIR_EVENT(number, 1), 20 * WEIR_MS, &reply);
+    s->posted += status == WEIR_OK || status == WEIR_TIMEOUT;
+    weir_event_release(&reply);
+    return status == WEIR_TIMEOUT ? WEIR_E_NOMEM : status; /* who answers had none */
+}
+
 static void no_block_is_out(scene *s)
 {
     assert_int_equal(0, test_engine_counters(s->engine).block_bytes);
@@ -345,6 +405,8 @@ static const operation operations[] = {
     { "post", prepare_parent, post_small_and_large, NULL, false, false },
     { "post from a new thread", prepare_parent, post_from_a_new_thread, NULL, false, false },
     { "blocks", prepare_parent, reserve_blocks, no_block_is_out, false, false },
+    { "turn_ask", prepare_asker, ask_in_a_turn, nothing_is_promised, true, false },
+    { "engine_ask", prepare_running, ask_from_outside, NULL, false, false },
     { "signal_open", prepare_parent, open_signals, NULL, false, true },
     { "processor_stop", prepare_running, stop_processor, NULL, true, false },
     { "processor_stop_async", prepare_running, stop_processor_async, NULL, true, false },

@@ -118,6 +118,7 @@ static void a_question_in_the_place_of_an_answered_one_is_not_early_and_not_forg
     b.asker.options.timeout = 30 * WEIR_MS;
     assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, 1));
     test_sem_wait(&b.asker.told);
+    test_sem_wait(&b.oracle.got);
     b.oracle.mode = SILENT; /* nobody asks at this moment */
     for (uint64_t i = 2; i < 6; i++) {
         b.asker.options.timeout = (i % 2 == 0 ? 60 : 5) * WEIR_MS;
@@ -157,10 +158,11 @@ static void an_answer_after_the_timeout_is_unknown(void **state)
     b.asker.options.timeout = WEIR_MS;
     assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, 5));
     test_sem_wait(&b.asker.told);
+    test_sem_wait(&b.oracle.got);
     /* The entry is free, and then another question's: the ticket names neither. */
     for (uint64_t again = 6; again < 8; again++) {
         oracle_goes_on(&b);
-        test_sem_wait(&b.oracle.replies);
+        test_sem_wait(&b.oracle.got);
         assert_int_equal(WEIR_UNKNOWN, b.oracle.replied[0]);
         if (again == 6) {
             b.oracle.kept_count = 1;
@@ -168,6 +170,7 @@ static void an_answer_after_the_timeout_is_unknown(void **state)
             b.asker.options.timeout = WEIR_FOREVER;
             b.oracle.mode = SILENT;
             assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, again));
+            test_sem_wait(&b.oracle.got);
         }
     }
     (void)test_engine_end(b.engine);
