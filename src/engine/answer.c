@@ -126,8 +126,8 @@ static void look(const weir__posting *by, weir__processor *asker, uint32_t index
         /* [U2] pairs with [U1]: its time. */
         const uint64_t word = weir__load(&ask->word, acquire);
         const uint64_t due = weir__load(&ask->due, relaxed);
-        if ((word & WEIR__ASK_STATES) != WEIR__ASK_OPEN) {
-            return;
+        if ((word & WEIR__ASK_STATES) != WEIR__ASK_OPEN || due == WEIR__ASK_UNSENT) {
+            return; /* it has come back; or its asker looks when it has sent it */
         }
         if (due > late) {
             weir__brief_lock(&asks->lock);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/memory.h"
 #include "engine/ask_watch.h"
 #include "engine/room.h"
@@ -187,7 +188,7 @@ static bool open_one(const weir_turn *turn, weir_processor to, const weir_ask_op
     lone->ask = q->index;
     q->ask->lone = lone;
     q->ask->then = options->then;
-    weir__store(&q->ask->due, (uint64_t)q->due, relaxed);
+    weir__store(&q->ask->due, WEIR__ASK_UNSENT, relaxed);
     asks->open++;
     /* [U1] pairs with [U2]: whoever takes it gets the envelope. */
     weir__store(&q->ask->word, q->generation << 2 | WEIR__ASK_OPEN, release);
@@ -220,15 +221,12 @@ static void take_back(const weir_turn *turn, weir__asks *asks, weir__ask *ask, u
     weir__room_unreserve(turn->context, turn->self);
 }
 
-/* The question was refused. A timeout of no time, or a stop, may have been faster than the refusal:
- * then that one is not to be seen. */
+/* The question was refused: nobody has heard of it, and the alarm does not touch it yet. */
 WEIR__SELDOM static void withdraw(const weir_turn *turn, const question *q)
 {
-    if (weir__ask_take(q->ask, q->generation)) {
-        take_back(turn, q->asks, q->ask, q->index);
-    } else {
-        q->ask->then = forget;
-    }
+    const bool taken = weir__ask_take(q->ask, q->generation);
+    WEIR_ASSERT(taken);
+    take_back(turn, q->asks, q->ask, q->index);
 }
 
 /* By its asker. False: somebody else has it. */
@@ -300,6 +298,7 @@ static weir_status ask(weir_turn *turn, weir_processor to, const weir_event *eve
         withdraw(turn, &q);
         return status;
     }
+    weir__store(&q.ask->due, (uint64_t)q.due, relaxed);
     /* Pairs with the heavy barrier of the alarm. */
     weir__barrier_light();
     if (weir__unlikely(weir__load(&q.ask->watched, relaxed) > (uint64_t)q.due)) {

@@ -15,8 +15,9 @@
  * before they are late; so nothing is taken back when an answer comes, and a question that follows
  * in the same entry finds that it is still being watched:
  *
- *     asker:  OPEN; light barrier; is the entry in the heap, with a time before mine? Then that is
- *             all. Else, under the lock: put it there, and bring the alarm forward.
+ *     asker:  OPEN; send the question; its time; light barrier; is the entry in the heap, with a
+ *             time before mine? Then that is all. Else, under the lock: put it there, and bring the
+ *             alarm forward.
  *     alarm:  take what is due out of the heap; heavy barrier; look at each entry: OPEN and late is
  *             a timeout, OPEN and not yet late goes back with its own time, others stay out.
  *
@@ -51,10 +52,11 @@ _Static_assert((((uint64_t)1 << WEIR__ASK_ROWS) - 1) << WEIR__ASK_ROW_BITS >= WE
 enum { WEIR__ASK_FREE, WEIR__ASK_OPEN, WEIR__ASK_TAKEN, WEIR__ASK_STATES = 3 };
 
 #define WEIR__ASK_UNWATCHED UINT64_MAX
+#define WEIR__ASK_UNSENT UINT64_MAX /* in place of its time: the question has not been accepted */
 
 typedef struct weir__ask {
     weir__atomic_u64 word;    /* the asker opens and frees it; who takes it, by exchange */
-    weir__atomic_u64 due;     /* asker */
+    weir__atomic_u64 due;     /* asker; UNSENT as long as it may have to take the question back */
     weir__atomic_u64 watched; /* under the lock: its time in the heap, or UNWATCHED */
     weir__lone *lone;         /* asker, before it is open: what the answer will lie in */
     weir_handler then;        /* asker: NULL: the ordinary handler */

@@ -243,7 +243,11 @@ static void against_the_end(void (*end)(void *))
     stage_post(asker);
     const int other = weir_sim_thread_start(end, NULL);
     weir_sim_thread_join(other);
-    finish();
+    if (timeout != WEIR_FOREVER) { /* else a stop that had no memory has left it as it was */
+        stage_settle();
+    }
+    stage_stop(WEIR_FOREVER);
+    conclude();
 }
 
 SCENARIO(ask_asker_stops, "the asker is stopped while it is answered, and its alarm rings")
