@@ -220,13 +220,15 @@ static void the_ticket_of_another_engine_is_unknown(void **state)
     (void)state;
     ask_bed ours;
     ask_bed theirs;
-    guest g;
-    pthread_t thread;
+    guest g[2];
+    pthread_t threads[2];
     ask_bed_make(&ours, KEEPS);
     ask_bed_make(&theirs, KEEPS);
-    g = (guest){ .bed = &ours, .rounds = 1, .timeout = TEST_PATIENCE };
-    assert_int_equal(0, pthread_create(&thread, NULL, ask_many, &g));
-    test_sem_wait(&ours.oracle.got);
+    for (int i = 0; i < 2; i++) { /* each the first of its engine */
+        g[i] = (guest){ .bed = i == 0 ? &ours : &theirs, .rounds = 1, .timeout = TEST_PATIENCE };
+        assert_int_equal(0, pthread_create(&threads[i], NULL, ask_many, &g[i]));
+        test_sem_wait(&g[i].bed->oracle.got);
+    }
     assert_int_equal(WEIR_OK, let_ask(ours.engine, &ours.asker, 1));
     test_sem_wait(&ours.oracle.got);
     assert_int_equal(WEIR_OK, let_ask(theirs.engine, &theirs.asker, 1));
@@ -238,8 +240,11 @@ static void the_ticket_of_another_engine_is_unknown(void **state)
         assert_int_equal(WEIR_UNKNOWN, theirs.oracle.replied[i]);
     }
     oracle_goes_on(&ours);
-    assert_int_equal(0, pthread_join(thread, NULL));
-    assert_int_equal(0, g.wrong);
+    oracle_goes_on(&theirs);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(0, pthread_join(threads[i], NULL));
+        assert_int_equal(0, g[i].wrong);
+    }
     (void)test_engine_end(theirs.engine);
     (void)test_engine_end(ours.engine);
 }

@@ -306,6 +306,29 @@ SCENARIO(ask_engine_stops_unanswered, "the same, and nobody answers: timeouts, b
     engine_ends(never_answer, WEIR_FOREVER);
 }
 
+/* One is late at the moment of the stop, the other never is. */
+static weir_status ask_soon_and_for_ever(actor *self, weir_turn *turn, const weir_event *event)
+{
+    timeouts += event->type == &weir_timeout_type;
+    if (event->type == &stage_message_type) {
+        (void)actor_ask(self, turn, target, SOON);
+        (void)actor_ask(self, turn, target, WEIR_FOREVER);
+    }
+    return WEIR_OK;
+}
+
+SCENARIO(ask_engine_stops_while_it_rings, "the engine is stopped at the moment of an alarm")
+{
+    set_up(NULL, never_answer);
+    reset(0, 0);
+    asker->part = ask_soon_and_for_ever;
+    stage_start();
+    stage_post(asker);
+    weir_sim_sleep(SOON - 2 * WEIR_US + (weir_ns)weir_sim_choose(8) * 2 * WEIR_US);
+    stage_stop(WEIR_FOREVER);
+    conclude();
+}
+
 /* ---- ends that run out of time ---- */
 
 static weir_status ask_and_stay(actor *self, weir_turn *turn, const weir_event *event)
