@@ -109,7 +109,7 @@ static inline bool weir__ask_take(weir__ask *ask, uint64_t generation)
 {
     uint64_t word = generation << 2 | WEIR__ASK_OPEN;
     /* [U2] pairs with [U1]: the envelope. */
-    return weir__cas(&ask->word, &word, generation << 2 | WEIR__ASK_TAKEN, acq_rel, relaxed);
+    return weir__cas(&ask->word, &word, generation << 2 | WEIR__ASK_TAKEN, acquire, relaxed);
 }
 
 /* Inside the mark, or the owner. Puts an envelope that was taken where its place was promised; the

@@ -105,6 +105,7 @@ static weir_status take(weir_engine *engine, weir__waiter **out, uint64_t *numbe
     weir__waiter *waiter = waiter_at(&engine->waiters, index);
     const uint64_t generation = (weir__load(&waiter->word, relaxed) >> 32) + 1;
     *number = generation << 32 | (uint64_t)engine->registry.engine_tag << INDEX_BITS | index;
+    /* [U7] pairs with [U8]: whoever had it before has read what lay in it. */
     weir__store(&waiter->word, generation << 32 | OPEN, release);
     *out = waiter;
     return WEIR_OK;
@@ -153,7 +154,7 @@ static weir_status wait_for_answer(const weir_engine *engine, weir__waiter *wait
         }
         if (!weir__wait_until(&waiter->bell, seen, deadline)) {
             uint64_t word = generation | OPEN;
-            if (weir__cas(&waiter->word, &word, generation | OVER, acq_rel, relaxed)) {
+            if (weir__cas(&waiter->word, &word, generation | OVER, relaxed, relaxed)) {
                 return weir__engine_phase(engine) >= WEIR__CLOSING ? WEIR_STOPPING : WEIR_TIMEOUT;
             }
             deadline = WEIR_FOREVER; /* it is being answered at this moment */
@@ -223,7 +224,8 @@ static weir_status answer(const weir__posting *by, uint64_t number, const weir_e
     if (status != WEIR_OK) {
         return status;
     }
-    if (!weir__cas(&waiter->word, &word, number >> 32 << 32 | BUSY, acq_rel, relaxed)) {
+    /* [U8] pairs with [U7]. */
+    if (!weir__cas(&waiter->word, &word, number >> 32 << 32 | BUSY, acquire, relaxed)) {
         weir_event_release(&kept);
         return WEIR_UNKNOWN;
     }
@@ -260,7 +262,7 @@ void weir__waiters_close(weir_engine *engine)
         weir__waiter *waiter = waiter_at(waiters, i);
         uint64_t word = weir__load(&waiter->word, relaxed);
         if ((word & STATE_MASK) == OPEN &&
-            weir__cas(&waiter->word, &word, word - OPEN + OVER, acq_rel, relaxed)) {
+            weir__cas(&waiter->word, &word, word - OPEN + OVER, relaxed, relaxed)) {
             ring(waiter);
         }
     }

@@ -142,6 +142,26 @@ static void a_question_in_the_place_of_an_answered_one_is_not_early_and_not_forg
     assert_came(&b.asker, 5);
 }
 
+static void a_short_time_in_the_place_of_a_long_one_is_kept(void **state)
+{
+    (void)state;
+    ask_bed b;
+    ask_bed_make(&b, AT_ONCE);
+    b.asker.options.timeout = TEST_PATIENCE;
+    assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, 1));
+    test_sem_wait(&b.asker.told);
+    test_sem_wait(&b.oracle.got);
+    b.oracle.mode = SILENT;
+    b.asker.options.timeout = WEIR_MS;
+    const weir_ns before = test_now();
+    assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, 2));
+    test_sem_wait(&b.asker.told);
+    assert_true(test_now() - before < TEST_PATIENCE / 2);
+    (void)test_engine_end(b.engine);
+    assert_came(&b.asker, 2);
+    assert_timeout(&b.asker.came[1], 2);
+}
+
 static void a_second_answer_is_unknown_and_nothing_else_happens(void **state)
 {
     (void)state;
@@ -507,6 +527,7 @@ int main(void)
         cmocka_unit_test(without_an_answer_one_timeout_comes_and_never_early),
         cmocka_unit_test(timeouts_come_in_the_order_of_their_times),
         cmocka_unit_test(a_question_in_the_place_of_an_answered_one_is_not_early_and_not_forgotten),
+        cmocka_unit_test(a_short_time_in_the_place_of_a_long_one_is_kept),
         cmocka_unit_test(a_second_answer_is_unknown_and_nothing_else_happens),
         cmocka_unit_test(an_answer_after_the_timeout_is_unknown),
         cmocka_unit_test(a_ticket_can_be_answered_later_and_by_another_processor),
