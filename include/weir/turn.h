@@ -44,7 +44,8 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_turn_reply(weir_turn *turn, weir_ticke
  * Asks. The answer, or one weir_timeout_type event, comes back exactly once as an event of this
  * processor, with `tag` in event->tag, never before this handler returns; `then` handles it, or the
  * ordinary handler. from.sender is who answered; of a timeout, who was asked. The place in this
- * mailbox and the memory are taken now, so neither can be refused later; a timeout is never early.
+ * mailbox and the memory are taken now, so neither can be refused later; a timeout is never early,
+ * by the engine's clock.
  *
  * Nothing comes unless OK. FULL: this mailbox is, or that one (DROPPED: by its policy). UNKNOWN:
  * the target is gone. STOPPING: the target, this processor or the engine is being stopped. E_LIMIT:
