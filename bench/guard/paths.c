@@ -83,6 +83,40 @@ static void ring(guard_scene *scene)
     guard_turn(scene, RING * TOKENS);
 }
 
+/* ---- questions and answers ---- */
+
+/* What comes back, and what makes it begin, has the number of questions still to be asked. */
+static weir_status ask_on(void *state, weir_turn *turn, const weir_event *event)
+{
+    const guard_member *self = state;
+    const hops *token = event->data;
+    self->scene->handled++;
+    return token->left > 1 ? weir_turn_ask(turn, self->next, WEIR_EVENT(hops, token->left - 1),
+                                           WEIR_ASK(.then = ask_on))
+                           : WEIR_OK;
+}
+
+static weir_status answer(void *state, weir_turn *turn, const weir_event *event)
+{
+    const guard_member *self = state;
+    self->scene->handled++;
+    return weir_turn_reply(turn, event->from, event);
+}
+
+static void open_asker(guard_scene *scene)
+{
+    guard_add(scene, 0, ask_on);
+    guard_add(scene, 1, answer);
+    scene->members[0].next = scene->members[1].self;
+}
+
+/* As many events as in a ping-pong: the cost of each can be compared. */
+static void ask(guard_scene *scene)
+{
+    guard_post(scene, scene->members[0].self, WEIR_EVENT(hops, HOPS / 2 + 1));
+    guard_turn(scene, HOPS + 1);
+}
+
 /* ---- from outside ---- */
 
 static weir_status take(void *state, weir_turn *turn, const weir_event *event)
@@ -289,6 +323,7 @@ static void life(guard_scene *scene)
 const guard_path guard_paths[] = {
     { "ping-pong", HOPS, 16, open_pair, ping_pong },
     { "flow", HOPS, 16, open_pair, ping_pong_in_a_flow },
+    { "ask", HOPS + 1, 16, open_asker, ask },
     { "ring", RING *TOKENS, 4, open_ring, ring },
     { "single-post", 1, 1000, open_one, post_one },
     { "fan-in", POSTS, 32, open_one, fan_in },

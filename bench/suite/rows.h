@@ -23,6 +23,7 @@ extern const bench_row load_w08_rows[];
 extern const bench_row load_w09_rows[];
 extern const bench_row load_w10_rows[];
 extern const bench_row load_w11_rows[];
+extern const bench_row load_w11_ask_rows[];
 extern const bench_row load_w12_rows[];
 extern const bench_row load_w13_rows[];
 extern const bench_row load_lock_rows[];

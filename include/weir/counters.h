@@ -26,8 +26,8 @@ typedef struct weir_counters {
     uint64_t dropped_newest, dropped_oldest;                                 /* of `dropped` */
     uint64_t unhandled;                                                      /* of `handled` */
     uint64_t depth; /* events accepted and not yet done, now */
-    uint64_t rooms; /* places promised to room events, down events and timers, now (processor); room
-                       events that were sent (engine) */
+    uint64_t rooms; /* places promised to room events, down events, answers and timers, now
+                       (processor); room events that were sent (engine) */
     uint64_t processors, dispatchers, threads;             /* now; engine only, so all below */
     uint64_t block_bytes, block_bytes_high, block_refused; /* now, most ever, not given */
     uint64_t pool_bytes;                                   /* memory for envelopes, so far */

@@ -63,7 +63,8 @@ typedef struct weir_engine_options {
     weir_crash_report crash_report;  /* default on */
     uint32_t scheduler_threads;      /* timer wheels and their threads, each started by the first
                                         timer that needs it; default 2; 1..64 */
-    uint32_t timers_max;             /* pending at once; default 1,000,000; 1..16,000,000 */
+    uint32_t timers_max;             /* pending at once; a processor that has asked holds one;
+                                        default 1,000,000; 1..16,000,000 */
     weir_ns stuck_after;   /* a handler or hook that runs longer is reported in the log, with its
                             processor, event, thread and stack, and again at growing intervals;
                             default 5 s; at least 1 ms; WEIR_FOREVER: never. For the stack its
@@ -134,6 +135,17 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_engine_post(weir_engine *engine, weir_
  * (take one more before if you mean to try again). */
 WEIR_API WEIR_MUST_CHECK weir_status weir_engine_commit(weir_engine *engine, weir_processor to,
                                                         const weir_event *event);
+
+/* Blocking; timeout 0 = 5 s. Asks from an ordinary thread: whoever gets the event answers it with
+ * weir_turn_reply(turn, event->from, ...), now or in a later turn. OK: *reply is the answer, yours
+ * until weir_event_release. TIMEOUT: none came in time; one that comes later is refused there.
+ * STOPPING: the engine stops; none will come. DROPPED: the question was, by its receiver's policy.
+ * E_BLOCKING: inside a handler or hook, where weir_turn_ask is the way. E_LIMIT: too many threads
+ * wait. Else the status of the post, which waits first where the policy is block. Unless OK, *reply
+ * is zero. */
+WEIR_API WEIR_MUST_CHECK weir_status weir_engine_ask(weir_engine *engine, weir_processor to,
+                                                     const weir_event *event, weir_ns timeout,
+                                                     weir_event *reply);
 
 /* Any. Many in one call: events[i] to to[i], or all to to[0] if `to_count` is 1. statuses[i] (may
  * be NULL) tells each; returns how many were accepted. Order is kept; at most one wake-up a target.

@@ -31,10 +31,44 @@ WEIR_API WEIR_MUST_CHECK size_t weir_turn_post_batch(weir_turn *turn, const weir
                                                      const weir_event *const *events, size_t count,
                                                      weir_status *statuses);
 
-/* Answers whoever sent the event of that ticket, `event->from`, now or in a later turn: a post to
- * the sender. UNKNOWN: an ordinary thread sent it, or the sender is gone. */
+/* Answers whoever sent the event of that ticket, `event->from`, now or in a later turn; a ticket is
+ * a plain value, and any processor may use it. To a question (from.ask is not zero) it is the
+ * answer. UNKNOWN: it was answered before, its time is over, or its asker is gone; nothing else
+ * happens. STOPPING: the asker's stop has run out of time, or the engine's is over. E_NOMEM,
+ * E_TYPE, E_INVALID: it is still open. To other events it is a post to the sender, with the
+ * statuses of one; UNKNOWN: an ordinary thread sent it, or the sender is gone. */
 WEIR_API WEIR_MUST_CHECK weir_status weir_turn_reply(weir_turn *turn, weir_ticket to,
                                                      const weir_event *event);
+
+/*
+ * Asks. The answer, or one weir_timeout_type event, comes back exactly once as an event of this
+ * processor, with `tag` in event->tag, never before this handler returns; `then` handles it, or the
+ * ordinary handler. from.sender is who answered; of a timeout, who was asked. The place in this
+ * mailbox and the memory are taken now, so neither can be refused later; a timeout is never early,
+ * by the engine's clock.
+ *
+ * Nothing comes unless OK. FULL: this mailbox is, or that one (DROPPED: by its policy). UNKNOWN:
+ * the target is gone. STOPPING: the target, this processor or the engine is being stopped. E_LIMIT:
+ * too many timers; the first question of a processor takes one, for all of them. E_NOMEM,
+ * E_SYSTEM, E_TYPE, E_INVALID.
+ *
+ * A stop of this processor answers what is then still open with the timeout, when its mailbox is
+ * drained and before its destroy hook; a stop of the engine does so at once. If the stop runs out
+ * of time, or an init fails, nothing comes. A question of up to 24 bytes travels without a block.
+ */
+typedef struct weir_ask_options {
+    size_t struct_size;
+    weir_ns timeout;   /* default 5 s; WEIR_FOREVER: none; WEIR_NOW: at once */
+    weir_handler then; /* survives become; a restart of this processor drops it */
+    uint64_t tag;      /* comes back in event->tag */
+} weir_ask_options;
+#define WEIR_ASK_OPTIONS_INIT WEIR_SIZED(weir_ask_options)
+#define WEIR_ASK(...) WEIR_OPTIONS(weir_ask_options, __VA_ARGS__)
+
+WEIR_API WEIR_MUST_CHECK weir_status weir_turn_ask(weir_turn *turn, weir_processor to,
+                                                   const weir_event *event,
+                                                   const weir_ask_options *options);
+WEIR_API extern const weir_event_type weir_timeout_type; /* no payload */
 
 /* After FULL: one weir_room_type event (payload weir_room, with `tag` in event->tag) when that
  * mailbox has fallen below half, at once if it has already. If the target stops first, it comes

@@ -83,7 +83,7 @@ static weir_channel open_new(weir_engine *engine, const char *name, weir_error *
     }
     channel->reserved = strncmp(name, RESERVED, sizeof(RESERVED) - 1) == 0;
     weir__namemap_put(&channels->names, channel->name, number + 1);
-    /* [U2] pairs with [U1]. */
+    /* [Z2] pairs with [Z1]. */
     weir__store(&channels->count, number + 1, release);
     weir__letters_open_channel(engine, name, weir__channel_handle(channels, number));
     return weir__channel_handle(channels, number);

@@ -83,7 +83,7 @@ void weir__channels_close(weir_engine *engine);
 static inline weir__channel *weir__channel_find(weir__channels *channels, weir_channel handle)
 {
     const uint64_t index = handle.id - channels->before - 1; /* of others: enormous */
-    /* [U1] pairs with [U2]: the channel is complete, and so is the way to it. */
+    /* [Z1] pairs with [Z2]: the channel is complete, and so is the way to it. */
     return weir__likely(index < weir__load(&channels->count, acquire))
                ? weir__channel_at(channels, (uint32_t)index)
                : NULL;

@@ -60,6 +60,7 @@ static void free_memory(weir_engine *engine)
     weir__stores_close(&engine->stores);
     weir__registry_close(engine);
     weir__channels_close(engine);
+    weir__waiters_free(engine);
     weir__release_text(&allocator, engine->name);
     weir__release(&allocator, engine, sizeof(*engine));
 }
@@ -381,9 +382,10 @@ void weir_engine_destroy(weir_engine *engine)
     (void)weir_engine_stop(engine, 0, NULL);
     weir__monitor_close(engine);
     weir__keeper_close(engine);
-    /* A handler or hook that has still not returned holds everything up: its memory is in use. */
-    weir__schedulers_free(engine);
+    /* A handler or hook that has still not returned holds everything up: its memory is in use. The
+     * handlers first: one of them may be about to wake a scheduler. */
     weir__shutdown_join(engine, WEIR_FOREVER);
+    weir__schedulers_free(engine);
     weir__bury_all(engine);
     weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */
     weir__watchdog_close(engine);

@@ -14,6 +14,7 @@
 #include "engine/registry.h"
 #include "engine/scheduler.h"
 #include "engine/thread.h"
+#include "engine/waiter.h"
 #include "observe/log.h"
 #include "queue/pool.h"
 #include "sync/mutex.h"
@@ -104,6 +105,8 @@ struct weir_engine {
     weir__atomic_u32 scheduler_turn; /* whose turn it is to be chosen by a thread */
     weir__atomic_u32 timers_left;    /* of timers_max, that no scheduler has taken */
     weir__mutex credit_lock;         /* held while some are taken */
+
+    weir__waiters waiters; /* threads that wait for an answer */
 
     /* The watchdog (engine/watchdog.c). */
     struct weir__watchdog *watchdog; /* under registry.lock */

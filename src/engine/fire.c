@@ -5,6 +5,7 @@
  */
 #include "base/assert.h"
 #include "base/memory.h"
+#include "engine/ask.h"
 #include "engine/engine.h"
 #include "engine/parcel.h"
 #include "engine/ready.h"
@@ -29,6 +30,7 @@ typedef struct firing {
     weir__timer *timer; /* but for place, owns and ends: those are the lock's */
     weir__timer_load *load;
     weir_timer_outcome outcome;
+    weir_ns next; /* of an alarm */
 } firing;
 
 /* ---- one timer ---- */
@@ -192,6 +194,15 @@ static void fire(weir__scheduler *scheduler, firing *at)
     call_hook(scheduler, at);
 }
 
+/* For the questions of a processor. */
+static void ring(weir__scheduler *scheduler, firing *at, weir_ns now, bool closing)
+{
+    at->next = weir__asks_ring(scheduler->context, at->load->to, now, closing);
+    at->outcome = closing         ? WEIR_TIMER_CANCELLED
+                  : at->next != 0 ? WEIR_TIMER_POSTED
+                                  : WEIR_TIMER_FAILED_UNKNOWN;
+}
+
 /* ---- what becomes of it; lock held ---- */
 
 static void count(weir__timer_tally *tally, weir_timer_outcome outcome)
@@ -240,9 +251,28 @@ typedef struct batch {
     weir_ns next; /* when to look again */
 } batch;
 
+/* An alarm stays as long as its processor: also if the wheel was closed while it rang, since then
+ * it has to ring for the last time. True: it is in the wheel again. */
+static bool rewind_alarm(weir__scheduler *scheduler, firing *at)
+{
+    weir__timer *timer = at->timer;
+    const weir_ns wanted = timer->every; /* while it rang */
+    timer->every = 0;
+    at->outcome = timer->ends != 0 ? WEIR_TIMER_CANCELLED : at->outcome;
+    if (at->outcome != WEIR_TIMER_POSTED) {
+        return false;
+    }
+    timer->due = wanted != 0 && wanted < at->next ? wanted : at->next;
+    weir__wheel_schedule(&scheduler->wheel, at->number);
+    return true;
+}
+
 static void settle(weir__scheduler *scheduler, batch *b, firing *at, weir_ns now)
 {
     weir__timer *timer = at->timer;
+    if (at->load->holds == WEIR__HOLDS_ALARM && rewind_alarm(scheduler, at)) {
+        return;
+    }
     count(&scheduler->tally, at->outcome);
     const bool goes_on = timer->every != 0 && timer->ends == 0 && !scheduler->closed &&
                          at->outcome != WEIR_TIMER_FAILED_UNKNOWN &&
@@ -321,7 +351,9 @@ static void fire_all(weir__scheduler *scheduler, batch *b, weir_ns now)
 {
     for (uint32_t i = 0; i < b->count; i++) {
         firing *at = &b->firings[i];
-        if (b->closed) {
+        if (at->load->holds == WEIR__HOLDS_ALARM) {
+            ring(scheduler, at, now, b->closed);
+        } else if (b->closed) {
             at->outcome = WEIR_TIMER_CANCELLED;
             call_hook(scheduler, at);
         } else {

@@ -71,6 +71,7 @@ uint32_t weir__freeze_processor(weir_engine *engine, weir__processor *processor)
     weir__add(&engine->attention, 1, seq_cst);
     weir__or(&processor->control, WEIR__CONTROL_FREEZE, seq_cst);
     weir__processor_settle_evictions(processor);
+    weir__mailbox_renounce(&processor->mailbox); /* answers would still be accepted */
     weir__barrier_heavy();
     weir__store(&cold->frozen_handled, weir__cell_read(&processor->handled), relaxed);
     weir__store(&cold->frozen_dead, weir__cell_read(&processor->dead), relaxed);

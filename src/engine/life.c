@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/ask.h"
 #include "engine/behaviour.h"
 #include "engine/engine.h"
 #include "engine/event_time.h"
@@ -184,6 +185,7 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
     weir__supervision_free(engine, cold->supervision);
     weir__release_text(&engine->allocator, cold->end_text);
     weir__subscriptions_free(engine, cold->subscriptions);
+    weir__asks_free(engine, weir__load(&cold->asks, relaxed));
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
@@ -293,7 +295,8 @@ static bool ends_quietly(const weir__processor_cold *cold)
     return cold == NULL ||
            (cold->destroy == NULL && cold->first_child == NULL && cold->parent == NULL &&
             cold->dedicated == NULL && cold->stop == NULL && cold->agenda == NULL &&
-            cold->watchers == NULL && cold->watches == NULL && cold->subscriptions == NULL);
+            cold->watchers == NULL && cold->watches == NULL && cold->subscriptions == NULL &&
+            weir__load(&((weir__processor_cold *)(uintptr_t)cold)->asks, relaxed) == NULL);
 }
 
 /* The close and the ready edge in one step: whoever finds it idle owns it from there on, and no
@@ -359,6 +362,7 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     if (cold != NULL && cold->agenda != NULL) {
         weir__agenda_clear(cold->agenda);
     }
+    weir__asks_end(engine, processor);
     weir__context_enter(context);
     weir__room_gone(context, processor);
     weir__context_leave(context);

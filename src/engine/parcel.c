@@ -17,7 +17,7 @@ weir_status weir__parcel_pack_block(const weir__posting *by, const weir_event *e
         out->block = weir_block_take(event->block);
     } else if (event->type->drop != NULL) {
         return WEIR_E_TYPE; /* in a block of another engine: it cannot be shared, nor copied */
-    } else if (event->size > WEIR_EVENT_INLINE_MAX) {
+    } else if (event->size > weir__parcel_inline_max(by)) {
         const weir_status status = weir__block_copy(by->context, event, &out->block);
         if (status != WEIR_OK) {
             return status;

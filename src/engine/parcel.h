@@ -51,13 +51,19 @@ static inline uint64_t weir__parcel_flow(const weir__posting *by, const weir_eve
                : by->flow;
 }
 
+/* What an envelope has room for. */
+static inline uint32_t weir__parcel_inline_max(const weir__posting *by)
+{
+    return weir__likely(by->ask == 0) ? WEIR_EVENT_INLINE_MAX : WEIR__QUESTION_INLINE_MAX;
+}
+
 static inline weir_status weir__parcel_pack(const weir__posting *by, const weir_event *event,
                                             weir__parcel *out)
 {
     out->event = event;
     out->block = NULL;
     out->flow = weir__parcel_flow(by, event);
-    return weir__unlikely(event->block != NULL || event->size > WEIR_EVENT_INLINE_MAX)
+    return weir__unlikely(event->block != NULL || event->size > weir__parcel_inline_max(by))
                ? weir__parcel_pack_block(by, event, out)
                : WEIR_OK;
 }
@@ -92,6 +98,9 @@ static inline uint32_t weir__parcel_put(const weir__posting *by, const weir__par
     envelope->type = event->type;
     envelope->sender = by->sender;
     envelope->flow = parcel->flow;
+    if (weir__unlikely(by->ask != 0)) {
+        envelope->payload.question.ask = by->ask;
+    }
     if (weir__unlikely(parcel->block != NULL)) {
         envelope->payload.shared.block = parcel->block;
         envelope->payload.shared.data = parcel->data;

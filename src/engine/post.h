@@ -14,7 +14,8 @@ typedef struct weir__posting {
     uint64_t sender; /* 0: no processor */
     uint64_t flow;   /* inherited by events that name none */
     bool in_handler; /* accepted until CLOSING; never waits */
-    uint32_t marks;  /* WEIR__ENVELOPE_OWN, of events of weir's own (engine/own.h); else 0 */
+    uint32_t marks;  /* WEIR__ENVELOPE_OWN, of events of weir's own (engine/own.h); ASKS; else 0 */
+    uint64_t ask;    /* with ASKS: the number of the question; else 0 */
 } weir__posting;
 
 /* By a call that names no turn. False: no context can be had (why_not says the status). A handler's

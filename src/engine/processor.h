@@ -92,6 +92,7 @@ typedef struct weir__processor_cold {
     struct weir__watch *watches;             /* what it is told of */
     struct weir__subscriptions *subscriptions; /* NULL: it was never on a channel; set once, under
                                                   channels.lock too */
+    WEIR__ATOMIC(struct weir__asks *) asks; /* owner, once: its questions (engine/ask.h); or NULL */
 
     /* A freeze (engine/freeze.h). */
     weir__atomic_u32 frozen; /* the two numbers are fixed */

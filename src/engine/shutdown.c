@@ -27,6 +27,7 @@
 #include "engine/room.h"
 #include "engine/signal.h"
 #include "engine/stop.h"
+#include "engine/waiter.h"
 #include "sync/word.h"
 
 #define TIMEOUT_DEFAULT (30 * WEIR_S)
@@ -198,6 +199,7 @@ static void close_all(weir_engine *engine)
         weir__processor *p = weir__registry_slot(&engine->registry, i);
         if (weir__processor_is_live(p)) {
             weir__mailbox_close(&p->mailbox);
+            weir__mailbox_renounce(&p->mailbox);
             weir__processor_settle_evictions(p);
         }
     }
@@ -349,18 +351,21 @@ static bool begin_stopping(weir_engine *engine, bool *started)
 /* Until nothing is in flight, every hook has run and every thread can go. */
 static bool drain(weir_engine *engine, weir_ns deadline)
 {
-    if (!wait_for(engine, is_quiet, deadline)) {
+    /* Alarms that are taken out of their wheels have questions to time out, and have not counted
+     * that yet. */
+    if (!wait_for(engine, weir__schedulers_left, deadline) ||
+        !wait_for(engine, is_quiet, deadline)) {
         return false;
     }
     set_phase(engine, WEIR__CLOSING);
+    weir__waiters_close(engine);
     /* Once more: a destroy hook may have posted in between. What it sent counted itself before it
      * looked at the phase. */
     if (!wait_for(engine, is_quiet, deadline)) {
         return false;
     }
     end_processors(engine);
-    return wait_for(engine, all_ended, deadline) &&
-           wait_for(engine, weir__schedulers_left, deadline);
+    return wait_for(engine, all_ended, deadline);
 }
 
 static void end_stop(weir_engine *engine)
@@ -387,6 +392,7 @@ void weir__shutdown(weir_engine *engine, weir_ns timeout)
     } else {
         weir__add(&engine->attention, 1, seq_cst); /* turns end after the event at hand */
         set_phase(engine, WEIR__ABANDONED);
+        weir__waiters_close(engine);
         wake_everyone(engine);
         weir__shutdown_join(engine, weir__deadline(JOIN_GRACE, 0));
         waiting = freeze_and_count(engine);
@@ -402,6 +408,7 @@ void weir__shutdown_failed_start(weir_engine *engine)
     weir__shutdown_claim(engine);
     set_phase(engine, WEIR__EXITING);
     weir__schedulers_close(engine);
+    weir__waiters_close(engine);
     wake_everyone(engine);
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__mutex_lock(&engine->registry.lock);

@@ -10,8 +10,10 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "engine/ask.h"
 #include "engine/behaviour.h"
 #include "engine/block.h"
+#include "engine/dead_letter.h"
 #include "engine/engine.h"
 #include "engine/freeze.h"
 #include "engine/life.h"
@@ -144,6 +146,7 @@ static bool restart_now(weir_turn *turn)
         memset(processor->state, 0, cold->state_size);
     }
     weir__behaviour_reset(processor);
+    weir__asks_drop(turn);
     weir__cell_add(&s->restarts, 1);
     weir__cell_add(&turn->context->tally.restarts, 1);
     if (!weir__life_init_again(turn)) {
@@ -326,16 +329,28 @@ static weir_ns delay_of(const weir__supervision *s)
                                                          : RETRY_DELAY_MAX;
 }
 
-static void hold(weir_turn *turn, weir__envelope *envelope)
+/* An answer was closed when it was opened: who handles it is kept along with it. */
+static uint32_t keep_answer(const weir_turn *turn, weir__lone *held, weir_handler handler,
+                            uint32_t state)
+{
+    const weir_handler usual = turn->processor->handler;
+    held->ask = (uint64_t)(uintptr_t)handler;
+    return (state & ~(uint32_t)WEIR__ENVELOPE_ASKED) | (handler != usual ? WEIR__ENVELOPE_THEN : 0);
+}
+
+static void hold(weir_turn *turn, weir__envelope *envelope, weir_handler handler)
 {
     weir__supervision *s = its(turn->processor);
     weir__lone *held = &s->held;
     if (envelope != &held->envelope) {
-        const uint32_t state = weir__load(&envelope->state, relaxed);
+        uint32_t state = weir__load(&envelope->state, relaxed);
         if ((state & WEIR__ENVELOPE_ALONE) != 0) {
             *held = *weir__lone_of(envelope);
         } else {
             held->envelope = *envelope;
+        }
+        if ((state & WEIR__ENVELOPE_ASKED) != 0) {
+            state = keep_answer(turn, held, handler, state);
         }
         /* A signal's envelope goes back to it at once; this is a copy. */
         weir__init(&held->envelope.state, state & ~(uint32_t)WEIR__ENVELOPE_SIGNAL);
@@ -406,7 +421,12 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     weir__context *context = turn->context;
     weir__processor *processor = turn->processor;
     const bool resumes = directive == WEIR_RESUME;
-    weir__life_failed(turn, event, reason);
+    if (reason == WEIR__FORGOTTEN) {
+        weir__dead_letter(context, WEIR_DEAD_FAILED, WEIR_UNKNOWN, event->from.sender, turn->self,
+                          event, "its asker was restarted meanwhile");
+    } else {
+        weir__life_failed(turn, event, reason);
+    }
     if ((weir__load(&envelope->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0) {
         weir__block_release(context, event->block);
     }
@@ -425,18 +445,20 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     return apply(turn, directive, reason) && goes_on;
 }
 
-bool weir__supervise(weir_turn *turn, weir__envelope *envelope, const weir_event *event,
-                     weir_status reason)
+bool weir__supervise(weir_turn *turn, weir__envelope *envelope, weir_handler handler,
+                     const weir_event *event, weir_status reason)
 {
-    const weir_directive directive = directive_for(turn->processor, envelope);
+    const bool blameless = reason == WEIR__FORGOTTEN;
+    const weir_directive directive =
+        blameless ? WEIR_RESUME : directive_for(turn->processor, envelope);
     weir__supervision *s = of(turn->processor);
     turn->dead++;
-    if (s != NULL) {
+    if (s != NULL && !blameless) {
         s->reason = reason;
         snprintf(s->text, sizeof(s->text), "%s", weir__turn_text(turn));
     }
     if (directive == WEIR_RETRY) {
-        hold(turn, envelope);
+        hold(turn, envelope, handler);
         return false;
     }
     return end_event(turn, envelope, event, directive, reason);

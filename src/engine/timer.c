@@ -357,6 +357,58 @@ weir_status weir__timer_trigger(weir_turn *turn, weir_ns delay, const weir_event
     return event != NULL ? place_order(&order, NULL) : WEIR_E_INVALID;
 }
 
+/* ---- alarms ---- */
+
+weir_status weir__timer_alarm(weir__context *context, weir_processor asker, weir_timer *out)
+{
+    const weir_timer_options options = { .at = WEIR_FOREVER };
+    const wanted order = {
+        .by = { .context = context }, .to = asker, .options = &options, .holds = WEIR__HOLDS_ALARM
+    };
+    return schedule(&order, out);
+}
+
+/* Lock held. True: its thread would sleep too long. */
+static bool bring_forward(weir__scheduler *scheduler, uint32_t number, weir_ns due)
+{
+    weir__timer *timer = weir__timer_at(&scheduler->wheel.store, number);
+    if (timer->place == WEIR__PLACE_FIRING) {
+        /* Its thread looks here before it sets the next time. */
+        timer->every = timer->every == 0 || due < timer->every ? due : timer->every;
+        return false;
+    }
+    if (due >= timer->due) {
+        return false;
+    }
+    weir__wheel_unschedule(&scheduler->wheel, number);
+    timer->due = due;
+    weir__wheel_schedule(&scheduler->wheel, number);
+    const bool wakes = due < scheduler->wakes_at;
+    if (wakes) {
+        scheduler->wakes_at = 0; /* nobody else has to */
+    }
+    return wakes;
+}
+
+void weir__timer_bring_forward(weir_engine *engine, weir_timer alarm, weir_ns due)
+{
+    uint32_t number;
+    uint32_t generation;
+    weir_timer_outcome outcome;
+    bool wakes = false;
+    weir__scheduler *scheduler = weir__scheduler_by_handle(engine, alarm, &number, &generation);
+    WEIR_ASSERT(scheduler != NULL);
+    weir__brief_lock(&scheduler->lock);
+    if (weir__timer_look(&scheduler->wheel.store, number, generation, &outcome) &&
+        outcome == WEIR_TIMER_PENDING) {
+        wakes = bring_forward(scheduler, number, due);
+    }
+    weir__brief_unlock(&scheduler->lock);
+    if (wakes) {
+        weir__scheduler_wake(scheduler);
+    }
+}
+
 /* ---- cancelling, looking ---- */
 
 /* Lock held, it lives. True: it will not fire; *load is what it held. */

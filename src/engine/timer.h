@@ -23,4 +23,10 @@ static inline void weir__timer_seal(const weir__posting *by, const weir__parcel 
 weir_status weir__timer_trigger(weir_turn *turn, weir_ns delay, const weir_event *event,
                                 uint64_t tag);
 
+/* The alarm of a processor that asks (engine/ask.h), which rings at no time yet. */
+weir_status weir__timer_alarm(weir__context *context, weir_processor asker, weir_timer *out);
+/* It rings then at the latest. It may ring already, or be gone: then somebody else has seen to it.
+ */
+void weir__timer_bring_forward(weir_engine *engine, weir_timer alarm, weir_ns due);
+
 #endif /* WEIR_ENGINE_TIMER_H */

@@ -10,15 +10,15 @@
 #include "engine/turn.h"
 
 #include "base/assert.h"
-#include "engine/block.h"
+#include "engine/ask.h"
 #include "engine/engine.h"
 #include "engine/life.h"
 #include "engine/freeze.h"
 #include "engine/hold.h"
-#include "engine/own.h"
 #include "engine/ready.h"
 #include "engine/room.h"
 #include "engine/supervise.h"
+#include "engine/unpack.h"
 #include "sync/tell.h"
 
 #define GAP_LOOKS 64
@@ -98,47 +98,6 @@ static inline void let_go(weir_turn *turn, progress *at)
     }
 }
 
-#define SPECIAL (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN)
-
-/* What few events have. Returns who handles it, which is mostly who handles the others. */
-WEIR__SELDOM static weir_handler open_special(weir_handler usual, weir__envelope *envelope,
-                                              uint32_t state, weir_event *event)
-{
-    if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
-        event->block = envelope->payload.shared.block;
-        event->data = envelope->payload.shared.data;
-    }
-    if ((state & WEIR__ENVELOPE_ALONE) != 0) {
-        event->from.ask = weir__lone_of(envelope)->ask;
-        event->tag = weir__lone_of(envelope)->tag;
-    }
-    return (state & WEIR__ENVELOPE_OWN) != 0 ? weir__own_handler(envelope->type) : usual;
-}
-
-/* Returns who handles it. */
-static inline weir_handler open_event(weir_handler usual, weir__envelope *envelope, uint32_t state,
-                                      weir_event *event)
-{
-    event->type = envelope->type;
-    event->data = envelope->payload.bytes;
-    event->block = NULL;
-    event->size = envelope->size;
-    event->flags = state & 0xffffu;
-    event->flow = envelope->flow;
-    event->from = (weir_ticket){ .sender = { envelope->sender } };
-    event->tag = 0;
-    return weir__likely((state & SPECIAL) == 0) ? usual
-                                                : open_special(usual, envelope, state, event);
-}
-
-/* The event's own reference to its block. */
-static inline void close_event(weir__context *context, weir__envelope *envelope, uint32_t state)
-{
-    if (weir__unlikely((state & WEIR__ENVELOPE_BLOCK) != 0)) {
-        weir__block_release(context, envelope->payload.shared.block);
-    }
-}
-
 /* What a handler did by its last call may be its answer. */
 static bool is_well(weir_status status)
 {
@@ -181,14 +140,15 @@ static void tell(const weir_turn *turn, const char *what, const char *which)
 
 /* The handler did not say OK. True: the turn goes on. */
 WEIR__SELDOM static bool judge_aloud(weir_turn *turn, weir__envelope *envelope,
-                                     const weir_event *event, weir_status status)
+                                     weir_handler handler, const weir_event *event,
+                                     weir_status status)
 {
     tell(turn, "answers", weir_status_name(status));
     const weir_status failure = weir__turn_judge(turn, status, event);
     if (failure != WEIR_OK) {
-        return weir__supervise(turn, envelope, event, failure);
+        return weir__supervise(turn, envelope, handler, event, failure);
     }
-    close_event(turn->context, envelope, weir__load(&envelope->state, relaxed));
+    weir__event_close(turn->context, envelope, weir__load(&envelope->state, relaxed));
     return weir__freeze_count(turn->context, turn->processor, true);
 }
 
@@ -201,16 +161,16 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     weir__trail *const trail = turn->trail;
     const uint32_t state = weir__load(&envelope->state, relaxed);
     weir_event event;
-    const weir_handler handler = open_event(processor->handler, envelope, state, &event);
+    const weir_handler handler = weir__event_open(processor, envelope, state, &event);
     turn->flow = event.flow;
     tell(turn, "handles", event.type->name);
     weir__trail_event(trail, turn->self, &event);
     const weir_status status = handler(processor->state, turn, &event);
     weir__trail_done(trail);
     if (weir__unlikely(status != WEIR_OK)) {
-        return judge_aloud(turn, envelope, &event, status);
+        return judge_aloud(turn, envelope, handler, &event, status);
     }
-    close_event(context, envelope, state);
+    weir__event_close(context, envelope, state);
     return weir__freeze_count(context, processor, true);
 }
 
@@ -220,7 +180,8 @@ static void mourn(const weir_turn *turn, weir__envelope *envelope, uint32_t stat
 {
     weir_event event;
     if ((weir__load(&turn->processor->control, acquire) & WEIR__CONTROL_FREEZE) == 0) {
-        (void)open_event(NULL, envelope, state, &event);
+        weir__event_read(envelope, state, &event);
+        weir__event_read_special(envelope, state, &event);
         weir__dead_letter(turn->context, WEIR_DEAD_STOPPED, WEIR_STOPPING, event.from.sender,
                           turn->self, &event, "");
     }
@@ -238,7 +199,7 @@ WEIR__SELDOM static bool discard_all(weir_turn *turn, progress *at)
         }
         const uint32_t state = weir__load(&envelope->state, relaxed);
         mourn(turn, envelope, state);
-        close_event(turn->context, envelope, state);
+        weir__event_close(turn->context, envelope, state);
         let_go(turn, at);
         weir__freeze_discard(turn->context, turn->processor);
     }
@@ -261,8 +222,14 @@ WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
     weir__processor *processor = turn->processor;
     if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_ENDS) != 0) {
         weir__supervise_end(turn);
+        weir__asks_abandon(turn);
         if (!discard_all(turn, at)) {
             return WEIR__TURN_GAP;
+        }
+    } else {
+        const weir__turn_end asked = weir__asks_finish(turn);
+        if (weir__unlikely(asked != WEIR__TURN_OVER)) {
+            return asked; /* what it was owed comes first */
         }
     }
     if (at->uncredited > 0) {

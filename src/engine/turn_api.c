@@ -7,12 +7,14 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "engine/ask.h"
 #include "engine/block.h"
 #include "engine/engine.h"
 #include "engine/event_time.h"
 #include "engine/straight.h"
 #include "engine/timer.h"
 #include "engine/turn.h"
+#include "engine/waiter.h"
 
 /* `by` is a copy: what nobody else can reach stays in registers. */
 static WEIR__ALWAYS weir_status post(const weir__posting by, weir_processor to,
@@ -152,7 +154,12 @@ weir_status weir_turn_reply(weir_turn *turn, weir_ticket to, const weir_event *e
     if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
         return WEIR_E_INVALID;
     }
-    return to.sender.id != 0 ? weir_turn_post(turn, to.sender, event) : WEIR_UNKNOWN;
+    if (to.ask == 0) {
+        return to.sender.id != 0 ? weir_turn_post(turn, to.sender, event) : WEIR_UNKNOWN;
+    }
+    const weir__posting by = inside(turn);
+    return to.sender.id != 0 ? weir__ask_answer(&by, to, event)
+                             : weir__waiter_answer(&by, to.ask, event);
 }
 
 weir_status weir_turn_fail(weir_turn *turn, weir_status reason, const char *text)

@@ -2,7 +2,7 @@
  * queue/envelope.h - an event on its way: one cache line, payload inside up to 32 bytes.
  *
  * Most envelopes lie in the pages of a mailbox (queue/page.h). One that lies alone has room beside
- * it for what few events carry: the number of a question, a tag, a home to go back to.
+ * it for what few events carry: which question it answers, a tag, a home to go back to.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -20,8 +20,14 @@ enum {
     WEIR__ENVELOPE_ALONE = 1u << 17,  /* it is a weir__lone, whose ask and tag count */
     WEIR__ENVELOPE_SIGNAL = 1u << 18, /* belongs to a weir_signal: goes back there */
     WEIR__ENVELOPE_OWN = 1u << 19,    /* of weir's own: its type says who handles it */
+    WEIR__ENVELOPE_ASKS = 1u << 20,   /* a question: its number is behind its payload */
+    WEIR__ENVELOPE_ASKED = 1u << 21,  /* an answer, or the timeout: it lies alone */
+    WEIR__ENVELOPE_THEN = 1u << 22,   /* handled by what stands in its `ask` */
     WEIR__ENVELOPE_FILLED = 1u << 30, /* there is an event in it */
 };
+
+/* Bytes of a question that travel without a block. */
+#define WEIR__QUESTION_INLINE_MAX 24u
 
 typedef struct weir__envelope {
     weir__atomic_u32 state; /* 0: empty. The poster fills, the owner empties */
@@ -36,13 +42,17 @@ typedef struct weir__envelope {
             weir_block *block;
             const void *data;
         } shared;
+        struct {
+            unsigned char bytes[WEIR__QUESTION_INLINE_MAX]; /* or `shared` */
+            uint64_t ask;
+        } question;
     } payload;
 } weir__envelope;
 _Static_assert(sizeof(weir__envelope) == 64, "an envelope is one cache line");
 
 typedef struct weir__lone {
     weir__pooled pooled; /* next: of whatever list it is in */
-    uint64_t ask;
+    uint64_t ask;        /* of an answer: which of its asker's questions */
     uint64_t tag;
     void *home;      /* of a signal's: the signal */
     uint32_t ticket; /* its place in the order of its mailbox */

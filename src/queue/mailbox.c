@@ -293,10 +293,10 @@ weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox, uint64_t *before)
     uint64_t word = weir__load(&mailbox->word, relaxed);
     uint64_t next;
     do {
-        WEIR_ASSERT(weir__mailbox_owed(word) > 0);
         if ((word & WEIR__MAILBOX_CLOSED) != 0) {
             return WEIR__CLAIM_CLOSED;
         }
+        WEIR_ASSERT(weir__mailbox_owed(word) > 0);
         next = (word - WEIR__MAILBOX_OWED_ONE + WEIR__MAILBOX_ACCEPT_ONE) | WEIR__MAILBOX_READY;
     } while (!weir__cas(&mailbox->word, &word, next, acq_rel, relaxed));
     *before = word;
@@ -305,8 +305,39 @@ weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox, uint64_t *before)
 
 void weir__mailbox_unreserve(weir__mailbox *mailbox)
 {
-    const uint64_t word = weir__sub(&mailbox->word, WEIR__MAILBOX_OWED_ONE, acq_rel);
-    WEIR_ASSERT(weir__mailbox_owed(word) > 0);
+    uint64_t word = weir__load(&mailbox->word, relaxed);
+    do {
+        if (weir__mailbox_owed(word) == 0) {
+            WEIR_ASSERT((word & WEIR__MAILBOX_CLOSED) != 0); /* it has renounced */
+            return;
+        }
+    } while (!weir__cas(&mailbox->word, &word, word - WEIR__MAILBOX_OWED_ONE, acq_rel, relaxed));
+}
+
+weir__claim weir__mailbox_claim_answer(weir__mailbox *mailbox, uint64_t *before)
+{
+    const uint64_t edge =
+        WEIR__MAILBOX_READY | (weir__mailbox_evicts(mailbox) ? 0 : WEIR__MAILBOX_FIRST);
+    uint64_t word = weir__load(&mailbox->word, relaxed);
+    uint64_t next;
+    do {
+        if (weir__unlikely(weir__mailbox_owed(word) == 0)) {
+            WEIR_ASSERT((word & WEIR__MAILBOX_CLOSED) != 0);
+            return WEIR__CLAIM_CLOSED;
+        }
+        next = (word - WEIR__MAILBOX_OWED_ONE + WEIR__MAILBOX_ACCEPT_ONE) |
+               ((word & WEIR__MAILBOX_READY) != 0 ? 0 : edge);
+        /* [A] pairs with [F], as every claim. */
+    } while (!weir__cas(&mailbox->word, &word, next, acq_rel, relaxed));
+    *before = word;
+    return (word & WEIR__MAILBOX_READY) != 0 ? WEIR__CLAIM_OK : WEIR__CLAIM_FIRST;
+}
+
+void weir__mailbox_renounce(weir__mailbox *mailbox)
+{
+    const uint64_t owed = WEIR__MAILBOX_FIELD * WEIR__MAILBOX_OWED_ONE;
+    const uint64_t word = weir__and(&mailbox->word, ~owed, seq_cst);
+    WEIR_ASSERT((word & WEIR__MAILBOX_CLOSED) != 0);
 }
 
 /* ---- evicting mailboxes ---- */

@@ -413,6 +413,12 @@ weir__claim weir__mailbox_reserve(weir__mailbox *mailbox);
 weir__claim weir__mailbox_claim_owed(weir__mailbox *mailbox, uint64_t *before);
 void weir__mailbox_unreserve(weir__mailbox *mailbox);
 
+/* The same for an answer, which is owed as long as its asker has not ended: a mailbox that is
+ * closed takes it, too, unless it has renounced. FIRST, and not evicting: it lies in `first`. */
+weir__claim weir__mailbox_claim_answer(weir__mailbox *mailbox, uint64_t *before);
+/* Any thread, of a closed one: all that is owed to it is refused from now on. */
+void weir__mailbox_renounce(weir__mailbox *mailbox);
+
 /*
  * Evicting mailboxes (drop-oldest) only: owner and posters take under `lock`, and take a copy,
  * which is credited or replaced before the lock is released. NONE: nothing is there; BUSY: the lock

@@ -70,6 +70,7 @@ typedef enum weir__timer_holds {
     WEIR__HOLDS_BYTES,
     WEIR__HOLDS_BLOCK, /* a reference */
     WEIR__HOLDS_PLACE, /* a place in the receiver's mailbox, and the event in its envelope */
+    WEIR__HOLDS_ALARM, /* nothing: it rings for the receiver's questions, and stays */
 } weir__timer_holds;
 
 typedef struct weir__timer_slab {

@@ -17,7 +17,7 @@ FIGURES = {"events_per_s", "ns_per_event", "p50_ns", "p95_ns", "p99_ns", "p999_n
 WORKLOADS = ["w1", "w2-external", "w2-inside", "w3-1", "w3-100", "w4", "w5-external", "w5-inside",
              "w5-dispatchers-2", "w5-dispatchers-4", "w5-dispatchers-8", "w6-parked", "w6-spinning",
              "w6-hop-10k", "w6-hop-100k", "w6-hop-1m", "w6-hop-10m", "w7-alone", "w7-1", "w7-4",
-             "w8", "timers-1000", "timers-1000000", "w9-idle", "w9-quota", "w10",
+             "w8", "timers-1000", "timers-1000000", "w9-idle", "w9-quota", "w10", "w11-ask", "w11-deep",
              "w11-external-1", "w11-inside-1", "w11-external-10", "w11-inside-10",
              "w11-external-1000", "w11-inside-1000", "w12-100", "w12-1000", "w13-backoff", "w13-fair", "lock",
              "cpu-bound"]

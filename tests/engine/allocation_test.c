@@ -8,103 +8,11 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "fault_support.h"
+#include "allocation_support.h"
 
 #include "sync/crash.h"
 
 enum { NTH_MAX = 10000, MANY = 20 };
-
-typedef struct scene {
-    test_fault fault;
-    weir_engine *engine;
-    weir_error error;
-    weir_processor parent;
-    atomic_int inits, destroys, became;
-    atomic_uint_least64_t handled;
-    uint64_t posted; /* that were accepted */
-    bool started;
-    uint64_t tasks; /* threads of the process before */
-    weir_counters before;
-} scene;
-
-typedef struct operation {
-    const char *name;
-    void (*prepare)(scene *s);    /* with memory; may be NULL */
-    weir_status (*act)(scene *s); /* while it fails */
-    void (*check)(scene *s);      /* after a failure: nothing of it is left; may be NULL */
-    bool may_do_without;          /* OK is an answer, too, when memory fails */
-    bool says_why;                /* it fills s->error */
-} operation;
-
-static weir_status count_event(void *state, weir_turn *turn, const weir_event *event)
-{
-    scene *s = *(scene **)state;
-    (void)turn;
-    (void)event;
-    atomic_fetch_add(&s->handled, 1);
-    return WEIR_OK;
-}
-
-static weir_status count_init(void *state, weir_turn *turn, void *argument)
-{
-    (void)turn;
-    *(scene **)state = argument;
-    atomic_fetch_add(&((scene *)argument)->inits, 1);
-    return WEIR_OK;
-}
-
-static void count_destroy(void *state, weir_status reason)
-{
-    (void)reason;
-    atomic_fetch_add(&(*(scene **)state)->destroys, 1);
-}
-
-static weir_processor_options processor_options(scene *s, const char *name)
-{
-    return (weir_processor_options){ .struct_size = sizeof(weir_processor_options),
-                                     .name = name,
-                                     .handler = count_event,
-                                     .argument = s,
-                                     .state_size = 3 * sizeof(void *),
-                                     .init = count_init,
-                                     .destroy = count_destroy };
-}
-
-/* ---- preparations ---- */
-
-static void prepare_parent(scene *s)
-{
-    const weir_processor_options options = processor_options(s, "parent");
-    s->parent = test_processor_add(s->engine, &options);
-}
-
-static void prepare_running(scene *s)
-{
-    prepare_parent(s);
-    test_engine_start(s->engine);
-    s->started = true;
-}
-
-static void prepare_for_start(scene *s)
-{
-    prepare_parent(s);
-    (void)test_thread_add(s->engine, WEIR_THREAD(.name = "a", .dispatchers = WEIR_NAMES("", "x")));
-    (void)test_thread_add(s->engine, WEIR_THREAD(.name = "b", .dispatchers = WEIR_NAMES("x")));
-    (void)test_thread_add(s->engine, WEIR_THREAD(.idle = WEIR_IDLE_PARK));
-    weir_processor_options options = processor_options(s, "own");
-    options.dedicated = true;
-    (void)test_processor_add(s->engine, &options);
-    assert_int_equal(WEIR_OK, test_post(s->engine, s->parent, 0));
-    s->posted = 1;
-}
-
-static void prepare_seats(scene *s)
-{
-    prepare_running(s);
-    const weir_thread gone = test_thread_add(s->engine, WEIR_THREAD(.name = "worker"));
-    (void)test_thread_add(s->engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("b")));
-    assert_int_equal(WEIR_OK, weir_thread_remove(s->engine, gone, NULL));
-}
 
 /* ---- operations ---- */
 
@@ -314,6 +222,34 @@ static weir_status reserve_blocks(scene *s)
     return keep != WEIR_OK ? keep : worst;
 }
 
+/* Whatever was accepted has come back when it returns. */
+static weir_status ask_in_a_turn(scene *s)
+{
+    weir_status status = test_post(s->engine, s->asker, 0);
+    if (status == WEIR_OK) {
+        test_sem_wait(&s->has_asked);
+        status = s->asked;
+        s->posted += status == WEIR_OK ? 3 : 1;
+        TEST_UNTIL(atomic_load(&s->handled) == s->posted);
+    }
+    return status;
+}
+
+static void nothing_is_promised(scene *s)
+{
+    assert_int_equal(0, test_processor_counters(s->engine, s->asker).rooms);
+}
+
+static weir_status ask_from_outside(scene *s)
+{
+    weir_event reply;
+    const weir_status status =
+        weir_engine_ask(s->engine, s->parent, WEIR_EVENT(number, 1), 20 * WEIR_MS, &reply);
+    s->posted += status == WEIR_OK || status == WEIR_TIMEOUT;
+    weir_event_release(&reply);
+    return status == WEIR_TIMEOUT ? WEIR_E_NOMEM : status; /* who answers had none */
+}
+
 static void no_block_is_out(scene *s)
 {
     assert_int_equal(0, test_engine_counters(s->engine).block_bytes);
@@ -374,6 +310,8 @@ static const operation operations[] = {
     { "post", prepare_parent, post_small_and_large, NULL, false, false },
     { "post from a new thread", prepare_parent, post_from_a_new_thread, NULL, false, false },
     { "blocks", prepare_parent, reserve_blocks, no_block_is_out, false, false },
+    { "turn_ask", prepare_asker, ask_in_a_turn, nothing_is_promised, true, false },
+    { "engine_ask", prepare_running, ask_from_outside, NULL, false, false },
     { "signal_open", prepare_parent, open_signals, NULL, false, true },
     { "become", prepare_running, become, NULL, false, false },
     { "processor_stop", prepare_running, stop_processor, NULL, true, false },

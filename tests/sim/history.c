@@ -94,7 +94,8 @@ static uint32_t places_at_most(const send *mine)
         const send *s = &sends[i];
         const bool taken =
             (s->end == 0 || s->status == WEIR_OK) && (s->began == 0 || s->began > mine->begin);
-        const bool lent = s->kind == HISTORY_ROOM && s->end > mine->begin;
+        const bool lent =
+            (s->kind == HISTORY_ROOM || s->kind == HISTORY_ASK) && s->end > mine->begin;
         if (s != mine && s->to == mine->to && (taken || lent)) {
             places++;
         }
@@ -121,11 +122,14 @@ static history_verdict check_refusal(uint32_t number, const send *s, const proce
             return broken("P-6: send %u was refused by a mailbox that drops", number);
         }
         break;
-    case WEIR_STOPPING:
-        return may_be_closed(p) ? NULL
-                                : broken("P-6: send %u: STOPPING, and nobody stops it", number);
-    case WEIR_UNKNOWN: /* of a wish for room: the one whose room it is */
-        return may_be_closed(s->kind == HISTORY_ROOM ? &processors[s->sender] : p)
+    case WEIR_STOPPING: /* of a question: who is asked, too */
+        return may_be_closed(p) || (s->kind == HISTORY_ASK && may_be_closed(&processors[s->sender]))
+                   ? NULL
+                   : broken("P-6: send %u: STOPPING, and nobody stops it", number);
+    case WEIR_UNKNOWN: /* of a wish for room: the one whose room it is; of a question: who is asked
+                        */
+        return may_be_closed(
+                   s->kind == HISTORY_ROOM || s->kind == HISTORY_ASK ? &processors[s->sender] : p)
                    ? NULL
                    : broken("P-6: send %u: UNKNOWN, and it is there", number);
     case WEIR_E_NOMEM:
@@ -193,6 +197,16 @@ void history_send_withdrawn(uint32_t number)
     s->status = WEIR_ALREADY;
     run.unhandled--;
     processors[s->to].waiting--;
+}
+
+history_verdict history_answered(weir_status status)
+{
+    run.answers_stopping += status == WEIR_STOPPING;
+    run.answers_unknown += status == WEIR_UNKNOWN;
+    return status == WEIR_OK || status == WEIR_UNKNOWN || status == WEIR_STOPPING ||
+                   (status == WEIR_E_NOMEM && run.memory_may_run_out)
+               ? NULL
+               : broken("P-6: %s is no answer to an answer", weir_status_name(status));
 }
 
 /* ---- handlers and hooks ---- */

@@ -52,6 +52,7 @@ uint32_t history_processor(const history_rules *rules);
 typedef enum history_kind {
     HISTORY_POST,
     HISTORY_ROOM,   /* want_room, watch: owed from the call on, comes when it comes: no order */
+    HISTORY_ASK,    /* what comes back to a question: the same, and it does come */
     HISTORY_SIGNAL, /* by weir_signal_post: its ring is a sender of its own */
     HISTORY_TIMER   /* comes when it is due, and ALREADY is: cancelled in time */
 } history_kind;
@@ -61,6 +62,9 @@ uint32_t history_send_begins(uint32_t sender, uint32_t to, history_kind kind);
 history_verdict history_send_ends(uint32_t number, weir_status status);
 /* What was owed is owed no more: it must not come. */
 void history_send_withdrawn(uint32_t number);
+
+/* A question was answered, or that was refused. */
+history_verdict history_answered(weir_status status);
 
 /* ---- handlers and hooks ---- */
 

@@ -30,7 +30,7 @@ static sums add_up(uint32_t scope)
         if (!belongs(s->to, scope) || !is_accepted(s->status)) {
             continue;
         }
-        if (s->kind == HISTORY_ROOM && !s->done) {
+        if ((s->kind == HISTORY_ROOM || s->kind == HISTORY_ASK) && !s->done) {
             sum.rooms++;
             continue;
         }
@@ -196,12 +196,12 @@ static history_verdict check_evicting(uint32_t number)
 static history_verdict check_refused(const weir_counters *c)
 {
     uint64_t full = 0;
-    uint64_t stopping = 0;
-    uint64_t unknown = 0;
+    uint64_t stopping = run.answers_stopping;
+    uint64_t unknown = run.answers_unknown;
     uint64_t rooms = 0;
     uint64_t timers = 0;
     for (uint32_t i = 0; i < run.sends; i++) {
-        if (sends[i].kind == HISTORY_ROOM) {
+        if (sends[i].kind == HISTORY_ROOM || sends[i].kind == HISTORY_ASK) {
             rooms += sends[i].status == WEIR_OK && !sends[i].done;
             continue; /* asking is no post */
         }
@@ -223,6 +223,19 @@ static history_verdict check_refused(const weir_counters *c)
                       ", senders saw %" PRIu64 "/%" PRIu64 "/%" PRIu64 " (full/stopping/unknown)",
                       c->refused_full, c->refused_stopping, c->refused_unknown, full, stopping,
                       unknown);
+    }
+    return NULL;
+}
+
+/* Every question has its answer or its timeout, unless its asker was given up. */
+static history_verdict check_asks(void)
+{
+    for (uint32_t i = 0; i < run.sends; i++) {
+        const send *s = &sends[i];
+        if (s->kind == HISTORY_ASK && s->status == WEIR_OK && !s->done &&
+            processors[s->to].init != HOOK_FAILED && !is_loose(s->to)) {
+            return broken("S-16: what was owed to processor %u (%u) never came", s->to, i);
+        }
     }
     return NULL;
 }
@@ -259,5 +272,6 @@ history_verdict history_ends(const weir_counters *c)
     history_verdict wrong = compare("weir_engine_counters", &seen, &said, is_loose(HISTORY_ENGINE));
     wrong = wrong == NULL ? check_reports() : wrong;
     wrong = wrong == NULL ? check_left() : wrong;
+    wrong = wrong == NULL ? check_asks() : wrong;
     return wrong == NULL ? check_refused(c) : wrong;
 }

@@ -48,7 +48,8 @@ typedef struct stop {
 typedef struct history_run {
     uint64_t clock; /* counts facts */
     uint32_t sends, processors, stops;
-    uint32_t unhandled; /* accepted for certain, not done */
+    uint64_t answers_stopping, answers_unknown; /* that were refused so */
+    uint32_t unhandled;                         /* accepted for certain, not done */
     bool memory_may_run_out, memory_is_weak, started;
     uint64_t stop_begun, stop_over; /* of the engine; 0: never */
     uint64_t outside_closed;        /* somebody outside was told so, or may rely on it */

@@ -17,6 +17,10 @@ const weir_event_type stage_message_type = {
     sizeof(weir_event_type), "stage.message", (uint32_t)sizeof(stage_message), false, NULL, NULL
 };
 
+const weir_event_type stage_answer_type = {
+    sizeof(weir_event_type), "stage.answer", 0, false, NULL, NULL
+};
+
 stage_state stage;
 static actor actors[HISTORY_PROCESSORS_MAX];
 static uint32_t actor_count;
@@ -73,7 +77,8 @@ void stage_threads(uint32_t count)
 static uint32_t send_of(const weir_event *event)
 {
     uint32_t number;
-    if (event->type == &weir_room_type || event->type == &weir_down_type) {
+    if (event->type == &weir_room_type || event->type == &weir_down_type ||
+        event->type == &weir_timeout_type || event->type == &stage_answer_type) {
         return (uint32_t)event->tag;
     }
     memcpy(&number, event->data, sizeof(number)); /* a message, a block, a signal's value */
@@ -287,6 +292,34 @@ weir_status actor_unwatch(actor *self, weir_turn *turn, actor *target, uint32_t 
     if (status == WEIR_OK) {
         history_send_withdrawn(send);
     }
+    return status;
+}
+
+weir_status actor_ask(actor *self, weir_turn *turn, actor *target, weir_ns timeout)
+{
+    /* A question that is refused was never sent: by whom it was is said of what is owed. */
+    const uint32_t question = history_send_begins(self->number, target->number, HISTORY_TIMER);
+    const uint32_t owed = history_send_begins(target->number, self->number, HISTORY_ASK);
+    const stage_message message = { question, 0 };
+    const weir_status status = weir_turn_ask(
+        turn, target->handle,
+        &(weir_event){ .type = &stage_message_type, .data = &message, .size = sizeof(message) },
+        WEIR_ASK(.timeout = timeout, .tag = owed));
+    weir_sim_note("actor %u asks actor %u (%u, owed %u): %s", self->number, target->number,
+                  question, owed, weir_status_name(status));
+    expect(history_send_ends(question, status == WEIR_OK ? WEIR_OK : WEIR_ALREADY));
+    /* The wheel's thread that cannot be had for want of memory is the system's refusal. */
+    expect(history_send_ends(owed,
+                             status == WEIR_E_SYSTEM && stage_is_short() ? WEIR_E_NOMEM : status));
+    return status;
+}
+
+weir_status actor_answer(actor *self, weir_turn *turn, weir_ticket to)
+{
+    const weir_status status =
+        weir_turn_reply(turn, to, &(weir_event){ .type = &stage_answer_type });
+    weir_sim_note("actor %u answers: %s", self->number, weir_status_name(status));
+    expect(history_answered(status));
     return status;
 }
 

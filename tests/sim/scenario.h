@@ -98,6 +98,10 @@ weir_status actor_want_room(actor *self, weir_turn *turn, actor *target);
 /* *send is what its event will be; for unwatch. */
 weir_status actor_watch(actor *self, weir_turn *turn, actor *target, uint32_t *send);
 weir_status actor_unwatch(actor *self, weir_turn *turn, actor *target, uint32_t send);
+/* What comes back is a timeout, or a stage_answer. */
+weir_status actor_ask(actor *self, weir_turn *turn, actor *target, weir_ns timeout);
+extern const weir_event_type stage_answer_type; /* empty */
+weir_status actor_answer(actor *self, weir_turn *turn, weir_ticket to);
 /* A send in any other way: begin, put the number into the first four bytes, send, end. */
 uint32_t stage_send_begins(const actor *to);
 uint32_t stage_signal_begins(const actor *to);

@@ -1,0 +1,84 @@
+/*
+ * engine/unpack.h - from an envelope to the event that a handler sees, and to who that handler is.
+ *
+ * Most events are a few bytes for the processor's own handler; the rest is in the seldom halves.
+ * Only engine/turn.c uses this.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_ENGINE_UNPACK_H
+#define WEIR_ENGINE_UNPACK_H
+
+#include "base/assert.h"
+#include "engine/ask.h"
+#include "engine/block.h"
+#include "engine/own.h"
+
+#define WEIR__ENVELOPE_SPECIAL                                                                     \
+    (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN | WEIR__ENVELOPE_ASKS)
+
+/* What few events have. */
+static inline void weir__event_read_special(weir__envelope *envelope, uint32_t state,
+                                            weir_event *event)
+{
+    if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
+        event->block = envelope->payload.shared.block;
+        event->data = envelope->payload.shared.data;
+    }
+    if ((state & WEIR__ENVELOPE_ASKS) != 0) {
+        event->from.ask = envelope->payload.question.ask;
+    }
+    if ((state & WEIR__ENVELOPE_ALONE) != 0) {
+        event->tag = weir__lone_of(envelope)->tag;
+    }
+}
+
+static inline void weir__event_read(weir__envelope *envelope, uint32_t state, weir_event *event)
+{
+    event->type = envelope->type;
+    event->data = envelope->payload.bytes;
+    event->block = NULL;
+    event->size = envelope->size;
+    event->flags = state & 0xffffu;
+    event->flow = envelope->flow;
+    event->from = (weir_ticket){ .sender = { envelope->sender } };
+    event->tag = 0;
+}
+
+/* Returns who handles it, which is mostly who handles the others. */
+WEIR__SELDOM static weir_handler weir__event_open_special(weir__processor *processor,
+                                                          weir__envelope *envelope, uint32_t state,
+                                                          weir_event *event)
+{
+    weir__event_read_special(envelope, state, event);
+    if ((state & WEIR__ENVELOPE_THEN) != 0) {
+        return (weir_handler)(uintptr_t)weir__lone_of(envelope)->ask;
+    }
+    if ((state & WEIR__ENVELOPE_ASKED) != 0) {
+        const uint32_t index = (uint32_t)weir__lone_of(envelope)->ask;
+        return weir__ask_close(processor, index, processor->handler);
+    }
+    return (state & WEIR__ENVELOPE_OWN) != 0 ? weir__own_handler(envelope->type)
+                                             : processor->handler;
+}
+
+/* Returns who handles it. */
+static inline weir_handler weir__event_open(weir__processor *processor, weir__envelope *envelope,
+                                            uint32_t state, weir_event *event)
+{
+    weir__event_read(envelope, state, event);
+    return weir__likely((state & WEIR__ENVELOPE_SPECIAL) == 0)
+               ? processor->handler
+               : weir__event_open_special(processor, envelope, state, event);
+}
+
+/* The event's own reference to its block. */
+static inline void weir__event_close(weir__context *context, weir__envelope *envelope,
+                                     uint32_t state)
+{
+    if (weir__unlikely((state & WEIR__ENVELOPE_BLOCK) != 0)) {
+        weir__block_release(context, envelope->payload.shared.block);
+    }
+}
+
+#endif /* WEIR_ENGINE_UNPACK_H */
