@@ -45,6 +45,33 @@ SCENARIO(channel_order, "two broadcast and post: two listeners hear one order, e
     ears_close(WEIR_FOREVER);
 }
 
+static void say_batches(void *argument)
+{
+    const uint32_t who = *(const uint32_t *)argument << 16;
+    (void)ears_say_batch(channel, who | 1, 3);
+    (void)ears_post(first, who | 4);
+    (void)ears_say_batch(channel, who | 5, 2);
+}
+
+SCENARIO(channel_batches, "runs of events, into a mailbox that has no room for all: one order")
+{
+    static const uint32_t who[] = { 1, 2 };
+    ears_open(NULL);
+    stage_threads(1);
+    channel = ears_channel("x");
+    first = ear_add(NULL, NULL);
+    second = ear_add(WEIR_PROCESSOR(.mailbox_max = 4), NULL);
+    third = ear_add(WEIR_PROCESSOR(.mailbox_max = 2, .overflow = WEIR_OVERFLOW_DROP_OLDEST), NULL);
+    ear_subscribe(channel, first);
+    ear_subscribe(channel, second);
+    ear_subscribe(channel, third);
+    stage_start();
+    const int other = weir_sim_thread_start(say_batches, (void *)(uintptr_t)&who[1]);
+    say_batches((void *)(uintptr_t)&who[0]);
+    weir_sim_thread_join(other);
+    ears_close(WEIR_FOREVER);
+}
+
 /* Handlers that broadcast, on two dispatchers. */
 static weir_status pass_it_on(ear *self, weir_turn *turn, const weir_event *event)
 {
