@@ -76,16 +76,20 @@ static void tell_sender(flight *f, weir_channel channel, weir__processor *target
                                .sender = refused.target.id,
                                .in_handler = f->by->in_handler };
     const weir__parcel parcel = weir__parcel_of_plain(&by, &event);
-    weir__processor *sender =
-        weir__registry_find(&context->engine->registry, (weir_processor){ f->by->sender });
-    weir_status told = sender == NULL ? WEIR_UNKNOWN : f->open ? WEIR_OK : WEIR_STOPPING;
+    const weir_processor self = { f->by->sender };
+    weir__registry *registry = &context->engine->registry;
+    weir__processor *sender = weir__registry_find(registry, self);
+    weir_status told = f->open ? WEIR_OK : WEIR_STOPPING;
     weir__post_begin(context);
-    if (told == WEIR_OK && !weir__stock_suffices(&context->stock, sender->mailbox.page_class)) {
-        told = restock(f, sender->mailbox.page_class, 1); /* its own turn: it is still there */
+    if (told == WEIR_OK && sender != NULL &&
+        !weir__stock_suffices(&context->stock, sender->mailbox.page_class)) {
+        told = restock(f, sender->mailbox.page_class, 1);
+        sender = weir__registry_find(registry, self); /* we were outside the mark */
     }
     if (told == WEIR_OK) {
         /* Whatever its policy: nothing is dropped for the sake of this. */
-        told = weir__claim_status(weir__offer_to(&by, sender, &parcel));
+        told = sender != NULL ? weir__claim_status(weir__offer_to(&by, sender, &parcel))
+                              : WEIR_UNKNOWN;
     }
     if (told != WEIR_OK) {
         weir__post_count_refusal(&by, told);
