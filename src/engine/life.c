@@ -81,6 +81,15 @@ static void report_init(weir_turn *turn, weir_status status)
                   "its init failed; it is stopped", &field, 1);
 }
 
+/* What was said of the failure that ends it. Without memory it has a reason, and no words for it. */
+static void keep_text(const weir_turn *turn, weir__processor_cold *cold)
+{
+    const char *text = weir__turn_text(turn);
+    if (text[0] != '\0') {
+        (void)weir__copy_text(&turn->context->engine->allocator, text, &cold->end_text);
+    }
+}
+
 void weir__life_begin(weir_turn *turn)
 {
     weir__processor *processor = turn->processor;
@@ -96,13 +105,11 @@ void weir__life_begin(weir_turn *turn)
         weir__trail_hook_done(turn->trail);
         if (status != WEIR_OK) {
             report_init(turn, status);
+            keep_text(turn, cold);
         }
     }
     if (status != WEIR_OK) {
         cold->end_reason = status;
-        /* Without memory it has a reason, and no words for it. */
-        (void)weir__copy_text(&turn->context->engine->allocator, weir__turn_text(turn),
-                              &cold->end_text);
         weir__or(&processor->control, WEIR__CONTROL_BROKEN, release);
     }
     weir__tally *tally = &turn->context->tally;

@@ -187,7 +187,8 @@ static void what_waited_for_one_that_never_began_is_a_letter(void **state)
     bed_turn(&b);
     assert_int_equal(4, read_letters(b.engine, 0));
     for (uint64_t i = 0; i < 3; i++) {
-        assert_letter(&letters[i], WEIR_DEAD_STOPPED, WEIR_STOPPING, 0, broken.id);
+        assert_letter(&letters[i], WEIR_DEAD_STOPPED, WEIR_E_USER, 0, broken.id);
+        assert_string_equal("the harbour is closed", letters[i].text);
         assert_number(&letters[i], i);
     }
     assert_memory_equal(large, letters[3].head, sizeof(letters[3].head));
