@@ -1,6 +1,6 @@
 /*
- * load/w11_broadcast.c - W11: one sender, one channel, 1, 10 or 1,000 subscribers whose handler does
- * nothing; an event is one delivery.
+ * load/w11_broadcast.c - W11: one sender, one channel, 1, 10 or 1,000 subscribers whose handler
+ * does nothing; an event is one delivery.
  *
  * A broadcast does not wait for a subscriber that is full, and every copy must arrive: the sender
  * keeps its lead over the slowest below what a mailbox holds.

@@ -4,9 +4,15 @@
 //     java -XX:+UseParallelGC -Xms2g -Xmx2g -cp DIR:/usr/share/java/disruptor.jar DisruptorPeer \
 //         WORKLOAD THREADS [SCALE [VARIANT]]
 //
-// Workloads: w1 (two threads) w2-external w6-parked w6-spinning w7-1 w7-4 w9-idle.
+// Workloads: w1 (two threads) w2-external w6-parked w6-spinning w7-1 w7-4 w9-idle w11-external-1
+// w11-external-10 w11-external-1000.
 // A variant is WAIT-RING[-HOW]: WAIT is busy, yield or block; RING the places (1024 ... 65536);
 // HOW is event (publishEvent instead of next and publish) or batchN (claims N places at once).
+//
+// w11: all subscribers are behind one ring. A consumer of the ring is a thread here, so there are
+// THREADS of them, each of which hands every event to its share of the subscribers, one after the
+// other: what a user with more subscribers than cores would write. HOW may be each: a thread for
+// every subscriber, as in the library's own examples.
 //
 // SPDX-License-Identifier: Apache-2.0
 import com.lmax.disruptor.*;
@@ -35,7 +41,7 @@ public final class DisruptorPeer {
     private static Peer peer;
     private static String wait = "busy";
     private static int places = 1 << 16, batch = 1;
-    private static boolean byEvent;
+    private static boolean byEvent, forEach;
 
     private static WaitStrategy waitStrategy() {
         switch (wait) {
@@ -104,6 +110,56 @@ public final class DisruptorPeer {
         }
         disruptor.halt();
         order.check(total);
+        return elapsed;
+    }
+
+    // Subscribers that share a consumer of the ring: each counts, and checks the order, by itself.
+    private static final class Share implements EventHandler<Event> {
+        final Peer.Order[] orders;
+        final long each;
+        final CountDownLatch done;
+
+        Share(int count, long each, CountDownLatch done) {
+            orders = new Peer.Order[count];
+            for (int i = 0; i < count; i++) {
+                orders[i] = new Peer.Order();
+            }
+            this.each = each;
+            this.done = done;
+        }
+
+        @Override
+        public void onEvent(Event e, long at, boolean last) {
+            for (Peer.Order order : orders) {
+                if (order.arrived(e.sender, e.number) == each) {
+                    done.countDown();
+                }
+            }
+        }
+    }
+
+    private static long broadcast(int subscribers, long each) throws Exception {
+        Disruptor<Event> disruptor = disruptor(ProducerType.SINGLE);
+        CountDownLatch done = new CountDownLatch(subscribers);
+        int consumers = forEach ? subscribers : Math.min(peer.threads, subscribers);
+        Share[] shares = new Share[consumers];
+        for (int i = 0; i < consumers; i++) {
+            int size = subscribers / consumers + (i < subscribers % consumers ? 1 : 0);
+            shares[i] = new Share(size, each, done);
+        }
+        disruptor.handleEventsWith(shares);
+        RingBuffer<Event> ring = disruptor.start();
+        long start = System.nanoTime();
+        Thread[] threads = Peer.start(1, p -> produce(ring, p, each));
+        done.await();
+        long elapsed = System.nanoTime() - start;
+        threads[0].join();
+        disruptor.halt();
+        for (Share share : shares) {
+            for (Peer.Order order : share.orders) {
+                order.check(each);
+            }
+        }
         return elapsed;
     }
 
@@ -180,7 +236,8 @@ public final class DisruptorPeer {
         places = parts.length > 1 ? Integer.parseInt(parts[1]) : places;
         if (parts.length > 2) {
             byEvent = parts[2].equals("event");
-            batch = byEvent ? 1 : Integer.parseInt(parts[2].replace("batch", ""));
+            forEach = parts[2].equals("each");
+            batch = byEvent || forEach ? 1 : Integer.parseInt(parts[2].replace("batch", ""));
         }
     }
 
@@ -200,6 +257,14 @@ public final class DisruptorPeer {
             case "w6-parked":
             case "w6-spinning": wakes(); break;
             case "w9-idle": idle(); break;
+            case "w11-external-1":
+            case "w11-external-10":
+            case "w11-external-1000": {
+                int subscribers = Integer.parseInt(peer.workload.substring("w11-external-".length()));
+                long each = peer.scaled(Peer.DELIVERIES, subscribers) / subscribers;
+                peer.resultRate(each * subscribers, () -> broadcast(subscribers, each));
+                break;
+            }
             default: throw peer.unknown();
         }
         System.exit(0);

@@ -9,7 +9,7 @@ import java.util.Arrays;
 
 final class Peer {
     static final int PRODUCERS = 4;
-    static final long FAN_IN = 10_000_000, PINGS = 4_000_000;
+    static final long FAN_IN = 10_000_000, PINGS = 4_000_000, DELIVERIES = 20_000_000;
     static final int WAKES = 5_000, IDLE_THREADS = 8;
     static final double IDLE_S = 5;
     // The first runs are the compiler's; then each run prints its figures, and the median counts.

@@ -3,7 +3,8 @@
 //	go build -o go_peer go_peer.go
 //	go_peer WORKLOAD THREADS [SCALE [VARIANT]]
 //
-// Workloads: w1 w2-inside w3-1 w3-100 w4 w5-inside w6-parked w6-spinning w8 w9-idle.
+// Workloads: w1 w2-inside w3-1 w3-100 w4 w5-inside w6-parked w6-spinning w8 w9-idle
+// w11-inside-1 w11-inside-10 w11-inside-1000.
 // Variants: buffer-N, the places of a channel (buffer-0 hands over directly); gc-off-N, the same
 // without garbage collection. THREADS is GOMAXPROCS. Loads are those of peer.h.
 //
@@ -168,6 +169,36 @@ func fanIn(receivers, producers int, each uint64) {
 	}
 	left.Wait()
 	resultRate(expected*uint64(receivers), time.Since(start))
+}
+
+// One goroutine sends every event to all receivers, box by box.
+func broadcast(receivers int) {
+	each := scaled(20000000, uint64(receivers)) / uint64(receivers)
+	boxes := make([]chan event, receivers)
+	var left sync.WaitGroup
+	left.Add(receivers)
+	for i := range boxes {
+		box := make(chan event, buffer)
+		boxes[i] = box
+		go func() {
+			for next := uint64(0); next < each; next++ {
+				if e := <-box; e.number != next {
+					fail("event %d where %d was due", e.number, next)
+				}
+			}
+			left.Done()
+		}()
+	}
+	start := time.Now()
+	go func() {
+		for n := uint64(0); n < each; n++ {
+			for _, box := range boxes {
+				box <- event{0, n}
+			}
+		}
+	}()
+	left.Wait()
+	resultRate(each*uint64(receivers), time.Since(start))
 }
 
 func crowd() {
@@ -336,6 +367,12 @@ func main() {
 		fanIn(64, 2, scaled(100000, 1))
 	case "w4":
 		crowd()
+	case "w11-inside-1":
+		broadcast(1)
+	case "w11-inside-10":
+		broadcast(10)
+	case "w11-inside-1000":
+		broadcast(1000)
 	case "w6-parked", "w6-spinning":
 		wakes(workload == "w6-spinning")
 	case "w8":

@@ -23,6 +23,7 @@ typedef struct family {
     weir_block *block;
     test_log log;
     test_recorder recorder;
+    weir_channel channel; /* and `to` is on it */
 } family;
 
 /* Each row is one call; a wrong answer ends the child with the row's number. */
@@ -84,6 +85,22 @@ static void child_controls(family *f)
     ROW(38, weir_thread_remove(f->engine, f->loop, NULL) == WEIR_E_INVALID);
 }
 
+static void child_speaks(family *f)
+{
+    const weir_channel x = f->channel;
+    weir_delivery d = { 7, 7 };
+    weir_channel_set set = { NULL, 0, 7 };
+    weir_error error = WEIR_ERROR_INIT;
+    ROW(70, weir_engine_broadcast(f->engine, x, WEIR_EVENT(number, 1), &d) == WEIR_E_INVALID);
+    ROW(71, d.delivered == 0 && d.refused == 0);
+    ROW(72, weir_channel_open(f->engine, "y", &error).id == 0);
+    ROW(73, error.status == WEIR_E_INVALID);
+    ROW(74, weir_channel_subscribe(f->engine, x, f->to) == WEIR_E_INVALID);
+    ROW(75, weir_channel_unsubscribe(f->engine, x, f->to) == WEIR_E_INVALID);
+    ROW(76, weir_channel_change(f->engine, f->to, WEIR_SUBSCRIBE, &x, 1, &set) == WEIR_E_INVALID);
+    ROW(77, weir_channel_request_change(f->engine, f->to, WEIR_SUBSCRIBE, &x, 1) == WEIR_E_INVALID);
+}
+
 static bool refuse_name(void *context, const char *name)
 {
     (void)name;
@@ -134,6 +151,7 @@ static int run_child(family *f)
     if (child == 0) {
         (void)alarm(CHILD_SECONDS);
         child_looks(f);
+        child_speaks(f);
         child_posts(f);
         child_controls(f);
         child_ends(f);
@@ -155,6 +173,8 @@ static void family_create(family *f)
                                               .argument = &f->recorder));
     weir_error error = WEIR_ERROR_INIT;
     f->signal = weir_signal_open(f->engine, f->to, 0, &error);
+    f->channel = weir_channel_open(f->engine, "x", &error);
+    assert_int_equal(WEIR_OK, weir_channel_subscribe(f->engine, f->channel, f->to));
     test_error_none(&error);
     assert_int_equal(WEIR_OK, weir_block_reserve(f->engine, 64, &f->block));
 }
@@ -278,6 +298,7 @@ static weir_status fork_in_a_turn(void *state, weir_turn *turn, const weir_event
         ROW(10, weir_turn_unwatch(turn, f->other) == WEIR_E_INVALID);
         ROW(7, weir_engine_post(weir_turn_engine(turn), f->other, event) == WEIR_E_INVALID);
         ROW(8, weir_engine_stop(weir_turn_engine(turn), 0, NULL) < 0);
+        ROW(9, weir_turn_broadcast(turn, (weir_channel){ 1 }, event) == WEIR_E_INVALID);
         weir_engine_destroy(weir_turn_engine(turn));
         _exit(0);
     }

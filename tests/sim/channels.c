@@ -292,10 +292,12 @@ static void subscribe_second(void *unused)
                    "%s", weir_status_name(status));
 }
 
+/* It is on another channel, and has just left that. */
 SCENARIO(channel_subscribe_end, "who is subscribed while it ends is not left behind")
 {
     set_up(1);
     ear_subscribe(channel, first);
+    ear_subscribe(ears_channel("y"), second);
     stage_start();
     const int other = weir_sim_thread_start(subscribe_second, NULL);
     (void)ears_post(second, 1u << 16 | 1);

@@ -162,6 +162,13 @@ def make_rows():
     yield Row("w9-idle", "w9-idle", 8, ("cpu_ms",), ("weir", "floor"),
               {"glib": ("plain",), "caf": CAF, "go": ("buffer-16",), "erlang": ("sleepy-off",),
                "disruptor": ("block-1024",)})
+    for n in (1, 10, 1000):
+        for t in (1, 2):
+            each = () if n == 1000 or n == t else tuple(f"yield-{ring}-each" for ring in RINGS)
+            yield Row(f"w11-external-{n}", f"w11-external-{n}", t, RATE, ("weir",),
+                      {"disruptor": (*DISRUPTOR_SINGLE, *each)})
+        for t in (1, 2):
+            yield Row(f"w11-inside-{n}", f"w11-inside-{n}", t, RATE, ("weir",), {"go": GO_BOXES})
 
 
 ROWS = tuple(make_rows())
