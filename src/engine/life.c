@@ -81,7 +81,7 @@ static void report_init(weir_turn *turn, weir_status status)
                   "its init failed; it is stopped", &field, 1);
 }
 
-/* What was said of the failure that ends it. Without memory it has a reason, and no words for it. */
+/* What was said of the failure that ends it. Without memory it has a reason and no words. */
 static void keep_text(const weir_turn *turn, weir__processor_cold *cold)
 {
     const char *text = weir__turn_text(turn);
