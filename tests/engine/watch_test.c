@@ -428,6 +428,29 @@ static void children_are_told_of_before_their_parent(void **state)
     bed_end(&b);
 }
 
+static void a_parent_that_watches_its_children_hears_of_the_last_one_too(void **state)
+{
+    (void)state;
+    bed b;
+    watcher w;
+    weir_processor children[3];
+    bed_make(&b);
+    watcher_add(b.engine, &w, 0);
+    for (size_t i = 0; i < 3; i++) {
+        children[i] =
+            test_processor_add(b.engine, WEIR_PROCESSOR(.handler = ignore, .parent = w.handle));
+    }
+    test_engine_start(b.engine);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(WEIR_OK, bed_order(&b, &w, WATCH, children[i], i));
+    }
+    bed_stop(&b, w.handle);
+    assert_int_equal(3, w.note_count);
+    const weir_counters c = test_engine_counters(b.engine);
+    assert_int_equal(0, c.letters_refused);
+    bed_end(&b);
+}
+
 static void two_that_watch_each_other_end_one_after_the_other(void **state)
 {
     (void)state;
@@ -556,6 +579,7 @@ int main(void)
         cmocka_unit_test(all_that_the_target_sent_comes_before_its_end),
         cmocka_unit_test(the_destroy_hook_has_run_and_the_name_is_free),
         cmocka_unit_test(children_are_told_of_before_their_parent),
+        cmocka_unit_test(a_parent_that_watches_its_children_hears_of_the_last_one_too),
         cmocka_unit_test(two_that_watch_each_other_end_one_after_the_other),
         cmocka_unit_test(the_end_of_a_watcher_undoes_its_watches),
         cmocka_unit_test(the_engines_own_stop_tells_nobody_and_loses_nothing),
