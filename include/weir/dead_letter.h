@@ -24,18 +24,19 @@ typedef enum weir_dead_reason {
     WEIR_DEAD_LATE        /* an answer after its timeout */
 } weir_dead_reason;
 
-/* The first bytes of the payload are kept, and the sentence of weir_turn_fail. */
+/* One of them. */
 typedef struct weir_dead_letter {
     size_t struct_size;
     uint64_t number;   /* counts from 1 without gaps: a gap in what you read is what you missed */
     weir_ns wall_time; /* since 1970 */
     weir_dead_reason reason;
-    weir_status status;      /* FAILED: what the handler answered; else what the sender was told */
-    weir_processor from, to; /* zero: no processor */
+    weir_status status; /* FAILED: what the handler answered; STOPPED: why the receiver ended; else
+                           what the sender was told */
+    weir_processor from, to;     /* zero: no processor */
     const weir_event_type *type; /* its name: type->name */
     uint32_t size;               /* of the payload; at most 32 bytes of it are here */
     uint8_t head[32];            /* the rest is zero */
-    char text[128];              /* "" if there was none */
+    char text[128];              /* of weir_turn_fail; "" if there was none */
 } weir_dead_letter;
 #define WEIR_DEAD_LETTER_INIT WEIR_SIZED(weir_dead_letter)
 

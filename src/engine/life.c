@@ -90,6 +90,15 @@ static void report_init(weir_turn *turn, weir_status status)
                   "its init failed; it is stopped", &field, 1);
 }
 
+void weir__life_keep_text(weir_engine *engine, weir__processor_cold *cold, const char *text)
+{
+    weir__release_text(&engine->allocator, cold->end_text);
+    cold->end_text = NULL;
+    if (text[0] != '\0') {
+        (void)weir__copy_text(&engine->allocator, text, &cold->end_text);
+    }
+}
+
 /* Runs the hook, and says so if it fails. */
 static weir_status run_init(weir_turn *turn)
 {
@@ -100,19 +109,14 @@ static weir_status run_init(weir_turn *turn)
     weir__trail_hook_done(turn->trail);
     if (status != WEIR_OK) {
         report_init(turn, status);
+        weir__life_keep_text(turn->context->engine, cold, weir__turn_text(turn));
     }
     return status;
 }
 
-static void set_broken(weir_turn *turn, weir_status status)
+static void set_broken(const weir_turn *turn, weir_status status)
 {
-    weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
-    cold->end_reason = status;
-    /* Without memory it has a reason, and no words for it. */
-    weir__release_text(&turn->context->engine->allocator, cold->end_text);
-    cold->end_text = NULL;
-    (void)weir__copy_text(&turn->context->engine->allocator, weir__turn_text(turn),
-                          &cold->end_text);
+    weir__processor_cold_of(turn->processor)->end_reason = status;
     weir__or(&turn->processor->control, WEIR__CONTROL_BROKEN, release);
 }
 
@@ -208,11 +212,10 @@ void weir__life_leave_family(weir__processor_cold *cold)
     }
 }
 
-/* registry.lock held. The parent, if it waited for this child only and must be pushed. */
-static weir__processor *unregister(weir_engine *engine, weir__processor *processor)
+/* registry.lock held. */
+static void unregister(weir_engine *engine, weir__processor *processor)
 {
     weir__processor_cold *cold = weir__processor_cold_of(processor);
-    weir__processor *parent = NULL;
     weir__dispatcher *dispatcher = weir__processor_dispatcher(processor);
     weir__store(&dispatcher->processors, weir__load(&dispatcher->processors, relaxed) - 1, relaxed);
     if (cold != NULL && cold->needs_final) {
@@ -224,9 +227,6 @@ static weir__processor *unregister(weir_engine *engine, weir__processor *process
             weir__namemap_remove(&engine->registry.names, cold->name);
         }
         weir__life_leave_family(cold);
-        if (cold->parent != NULL && weir__stop_close(engine, cold->parent)) {
-            parent = cold->parent;
-        }
         if (cold->stop != NULL) {
             weir__stop_add(cold->stop, processor, weir__cell_read(&cold->left));
             weir__stop_answer(cold->stop, WEIR_OK);
@@ -239,7 +239,14 @@ static weir__processor *unregister(weir_engine *engine, weir__processor *process
             weir__store(&cold->dedicated->leave, 1, seq_cst);
         }
     }
-    return parent;
+}
+
+/* registry.lock held. The parent, if it waited for this child only and must be pushed. */
+static weir__processor *close_parent(weir_engine *engine, const weir__processor *processor)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    weir__processor *parent = cold != NULL ? cold->parent : NULL;
+    return parent != NULL && weir__stop_close(engine, parent) ? parent : NULL;
 }
 
 bool weir__life_waits_for_children(weir__context *context, weir__processor *processor)
@@ -326,7 +333,7 @@ bool weir__life_end_idle(weir__context *context, weir__processor *processor,
     }
     weir__stop_count(report, processor, 0);
     weir__room_gone(context, processor); /* no mark: no slot is reused while we have the lock */
-    (void)unregister(engine, processor); /* it has no parent */
+    unregister(engine, processor);       /* it has no parent */
     weir__life_free_state(engine, processor);
     weir__registry_retire(engine, processor);
     if (engine->registry.needing == 0) {
@@ -374,11 +381,12 @@ void weir__life_end(weir__context *context, weir__processor *processor)
         weir__channels_leave(engine, processor);
         weir__mutex_lock(&engine->registry.lock);
     }
-    weir__processor *parent = unregister(engine, processor);
+    unregister(engine, processor);
     /* The cold part stays with the slot: a poster inside its mark may be looking at it. */
     weir__life_free_state(engine, processor);
     weir__registry_retire(engine, processor);
     weir__watch *told = tell_watchers(context, processor);
+    weir__processor *parent = close_parent(engine, processor); /* who may have been watching */
     const bool last = engine->registry.needing == 0;
     weir__mutex_unlock(&engine->registry.lock);
     if (parent != NULL) {

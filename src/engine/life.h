@@ -15,6 +15,10 @@ void weir__life_begin(weir_turn *turn);
 /* Owner: the same in a restart. False: it has failed, and the next turn ends the processor. */
 bool weir__life_init_again(weir_turn *turn);
 
+/* Owner: what was said of the failure that ends it, or may do so. Without memory it has a reason
+ * and no words. */
+void weir__life_keep_text(weir_engine *engine, weir__processor_cold *cold, const char *text);
+
 /* registry.lock held. No thread of weir's own can run its init before the engine runs: a start does
  * not wait for it, as if it had been registered where it is now. */
 void weir__life_unawait(weir_engine *engine, weir__processor *processor);

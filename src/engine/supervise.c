@@ -91,17 +91,6 @@ static void say(const weir_turn *turn, weir_log_level level, weir__log_gate *gat
 
 /* ---- stop ---- */
 
-/* For whoever hears of its end. Without memory it has a reason, and no words for it. */
-static void keep_text(weir_engine *engine, weir__processor_cold *cold)
-{
-    const weir__supervision *s = cold->supervision;
-    weir__release_text(&engine->allocator, cold->end_text);
-    cold->end_text = NULL;
-    if (s != NULL && s->text[0] != '\0') {
-        (void)weir__copy_text(&engine->allocator, s->text, &cold->end_text);
-    }
-}
-
 /* From here on no event reaches it; its next turn ends it. */
 static bool stop(weir_turn *turn, weir_status reason, const char *why)
 {
@@ -109,7 +98,7 @@ static bool stop(weir_turn *turn, weir_status reason, const char *why)
     weir_engine *engine = turn->context->engine;
     weir__processor_cold *cold = weir__processor_cold_of(processor);
     cold->end_reason = reason;
-    keep_text(engine, cold);
+    weir__life_keep_text(engine, cold, cold->supervision != NULL ? cold->supervision->text : "");
     say(turn, WEIR_LOG_ERROR, NULL, reason, why);
     weir__or(&processor->control, WEIR__CONTROL_FAILED, release);
     (void)weir__room_close(engine, processor); /* it is ours: nobody else has to push it */
@@ -264,7 +253,8 @@ static bool escalate(weir_turn *turn, weir_status reason)
     }
     say(turn, WEIR_LOG_WARNING, &turn->context->engine->failed_gate, reason,
         "its failure goes to its parent");
-    keep_text(turn->context->engine, cold); /* it may be why it ends */
+    /* It may be why it ends. */
+    weir__life_keep_text(turn->context->engine, cold, cold->supervision->text);
     turn->aside = WEIR__ASIDE_PARENT;
     return false;
 }

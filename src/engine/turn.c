@@ -180,10 +180,11 @@ static void mourn(const weir_turn *turn, weir__envelope *envelope, uint32_t stat
 {
     weir_event event;
     if ((weir__load(&turn->processor->control, acquire) & WEIR__CONTROL_FREEZE) == 0) {
+        const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
         weir__event_read(envelope, state, &event);
         weir__event_read_special(envelope, state, &event);
-        weir__dead_letter(turn->context, WEIR_DEAD_STOPPED, WEIR_STOPPING, event.from.sender,
-                          turn->self, &event, "");
+        weir__dead_letter(turn->context, WEIR_DEAD_STOPPED, cold->end_reason, event.from.sender,
+                          turn->self, &event, cold->end_text != NULL ? cold->end_text : "");
     }
 }
 

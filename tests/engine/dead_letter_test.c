@@ -187,7 +187,8 @@ static void what_waited_for_one_that_never_began_is_a_letter(void **state)
     bed_turn(&b);
     assert_int_equal(4, read_letters(b.engine, 0));
     for (uint64_t i = 0; i < 3; i++) {
-        assert_letter(&letters[i], WEIR_DEAD_STOPPED, WEIR_STOPPING, 0, broken.id);
+        assert_letter(&letters[i], WEIR_DEAD_STOPPED, WEIR_E_USER, 0, broken.id);
+        assert_string_equal("the harbour is closed", letters[i].text);
         assert_number(&letters[i], i);
     }
     assert_memory_equal(large, letters[3].head, sizeof(letters[3].head));
@@ -349,6 +350,33 @@ static void an_owed_event_that_nobody_takes_is_a_letter(void **state)
     bed_end(&b);
 }
 
+static weir_status want_room(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)event;
+    return weir_turn_want_room(turn, *(const weir_processor *)state, 0);
+}
+
+static void room_for_somebody_who_is_gone_is_a_letter(void **state)
+{
+    (void)state;
+    bed b;
+    bed_make(&b);
+    weir_processor full =
+        test_processor_add(b.engine, WEIR_PROCESSOR(.handler = ignore, .mailbox_max = 1));
+    const weir_processor asker =
+        test_processor_add(b.engine, WEIR_PROCESSOR(.handler = want_room, .argument = &full));
+    test_engine_start(b.engine);
+    assert_int_equal(WEIR_OK, test_post(b.engine, asker, 0));
+    assert_int_equal(WEIR_OK, test_post(b.engine, full, 0));
+    assert_int_equal(1, weir_thread_run_once(b.engine, b.loop, 1)); /* the asker's */
+    assert_int_equal(WEIR_OK, weir_processor_stop_async(b.engine, asker, TEST_PATIENCE));
+    bed_turn(&b);
+    assert_int_equal(1, read_letters(b.engine, 0));
+    assert_letter(&letters[0], WEIR_DEAD_REFUSED, WEIR_STOPPING, full.id, asker.id);
+    assert_ptr_equal(&weir_room_type, letters[0].type);
+    bed_end(&b);
+}
+
 static void a_timer_that_finds_nobody_is_a_letter(void **state)
 {
     (void)state;
@@ -382,6 +410,7 @@ int main(void)
         cmocka_unit_test(letters_are_as_large_as_the_reader_knows_them),
         cmocka_unit_test(without_memory_only_the_counts_go_on),
         cmocka_unit_test(an_owed_event_that_nobody_takes_is_a_letter),
+        cmocka_unit_test(room_for_somebody_who_is_gone_is_a_letter),
         cmocka_unit_test(a_timer_that_finds_nobody_is_a_letter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

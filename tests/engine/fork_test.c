@@ -128,6 +128,8 @@ static void child_looks(family *f)
     weir_log_write(f->engine, WEIR_LOG_ERROR, "child", "nobody hears this", NULL, 0);
     weir_log_level_set(f->engine, WEIR_LOG_DEBUG);
     ROW(45, f->log.count == said);
+    weir_dead_letter letter = WEIR_DEAD_LETTER_INIT;
+    ROW(46, weir_dead_letter_read(f->engine, 0, &letter, 1) == 0);
 }
 
 static void child_ends(family *f)
@@ -296,6 +298,8 @@ static weir_status fork_in_a_turn(void *state, weir_turn *turn, const weir_event
         ROW(4, each[0] == WEIR_E_INVALID && each[1] == WEIR_E_INVALID && each[2] == WEIR_OK);
         ROW(5, weir_turn_reply(turn, event->from, event) == WEIR_E_INVALID);
         ROW(6, weir_turn_want_room(turn, f->other, 0) == WEIR_E_INVALID);
+        ROW(9, weir_turn_watch(turn, f->other, 0) == WEIR_E_INVALID);
+        ROW(10, weir_turn_unwatch(turn, f->other) == WEIR_E_INVALID);
         ROW(7, weir_engine_post(weir_turn_engine(turn), f->other, event) == WEIR_E_INVALID);
         ROW(8, weir_engine_stop(weir_turn_engine(turn), 0, NULL) < 0);
         ROW(9, weir_turn_broadcast(turn, (weir_channel){ 1 }, event) == WEIR_E_INVALID);

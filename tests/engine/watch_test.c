@@ -304,6 +304,46 @@ static void a_stop_that_runs_out_of_time_is_the_reason(void **state)
     weir_engine_destroy(engine);
 }
 
+/* Waits for its gate, and then fails. */
+static weir_status wait_and_fail(void *state, weir_turn *turn, const weir_event *event)
+{
+    const weir_status status = test_recorder_handle(state, turn, event);
+    return status == WEIR_OK ? weir_turn_fail(turn, WEIR_E_USER, "of somebody else") : status;
+}
+
+static void who_never_began_has_no_sentence_of_another(void **state)
+{
+    (void)state;
+    test_recorder recorder;
+    watcher w;
+    test_recorder_init(&recorder, true);
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.log_level = WEIR_LOG_OFF));
+    (void)test_thread_add(engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("")));
+    (void)test_thread_add(engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("target")));
+    watcher_add(engine, &w, 0);
+    const weir_processor before =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = wait_and_fail, .argument = &recorder,
+                                                  .dispatcher = "target"));
+    test_engine_start(engine);
+    assert_int_equal(WEIR_OK, test_post(engine, before, 1));
+    test_sem_wait(&recorder.entered);
+    const weir_processor target =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = ignore, .init = fail_to_begin,
+                                                  .state_size = 8, .dispatcher = "target"));
+    assert_int_equal(WEIR_OK,
+                     weir_engine_post(engine, w.handle, WEIR_EVENT(order, WATCH, 5, target)));
+    test_sem_wait(&w.answered);
+    assert_int_equal(WEIR_OK, test_post(engine, target, 1));
+    assert_int_equal(WEIR_TIMEOUT, weir_processor_stop(engine, target, 1, NULL));
+    test_recorder_pass(&recorder, 1);
+    test_sem_wait(&w.told);
+    assert_told(&w, 0, target, WEIR_TIMEOUT, 5);
+    assert_string_equal("", w.notes[0].down.text);
+    assert_int_equal(1, w.notes[0].down.left);
+    assert_int_equal(WEIR_OK, weir_engine_stop(engine, TEST_PATIENCE, NULL));
+    weir_engine_destroy(engine);
+}
+
 static void all_that_the_target_sent_comes_before_its_end(void **state)
 {
     (void)state;
@@ -385,6 +425,29 @@ static void children_are_told_of_before_their_parent(void **state)
     for (size_t i = 0; i < 3; i++) {
         assert_told(&w, i, family[2 - i], WEIR_OK, 2 - i);
     }
+    bed_end(&b);
+}
+
+static void a_parent_that_watches_its_children_hears_of_the_last_one_too(void **state)
+{
+    (void)state;
+    bed b;
+    watcher w;
+    weir_processor children[3];
+    bed_make(&b);
+    watcher_add(b.engine, &w, 0);
+    for (size_t i = 0; i < 3; i++) {
+        children[i] =
+            test_processor_add(b.engine, WEIR_PROCESSOR(.handler = ignore, .parent = w.handle));
+    }
+    test_engine_start(b.engine);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(WEIR_OK, bed_order(&b, &w, WATCH, children[i], i));
+    }
+    bed_stop(&b, w.handle);
+    assert_int_equal(3, w.note_count);
+    const weir_counters c = test_engine_counters(b.engine);
+    assert_int_equal(0, c.letters_refused);
     bed_end(&b);
 }
 
@@ -512,9 +575,11 @@ int main(void)
         cmocka_unit_test(who_comes_too_late_to_see_an_init_fail_is_told_unknown),
         cmocka_unit_test(a_processor_whose_init_fails_is_down_for_that_reason),
         cmocka_unit_test(a_stop_that_runs_out_of_time_is_the_reason),
+        cmocka_unit_test(who_never_began_has_no_sentence_of_another),
         cmocka_unit_test(all_that_the_target_sent_comes_before_its_end),
         cmocka_unit_test(the_destroy_hook_has_run_and_the_name_is_free),
         cmocka_unit_test(children_are_told_of_before_their_parent),
+        cmocka_unit_test(a_parent_that_watches_its_children_hears_of_the_last_one_too),
         cmocka_unit_test(two_that_watch_each_other_end_one_after_the_other),
         cmocka_unit_test(the_end_of_a_watcher_undoes_its_watches),
         cmocka_unit_test(the_engines_own_stop_tells_nobody_and_loses_nothing),
