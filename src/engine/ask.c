@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "base/assert.h"
 #include "base/memory.h"
 #include "engine/ask_watch.h"
 #include "engine/room.h"
@@ -221,12 +220,15 @@ static void take_back(const weir_turn *turn, weir__asks *asks, weir__ask *ask, u
     weir__room_unreserve(turn->context, turn->self);
 }
 
-/* The question was refused: nobody has heard of it, and the alarm does not touch it yet. */
+/* The question was refused: nobody has heard of it, and the alarm does not touch it yet. Should
+ * somebody have made a ticket up and answered all the same, that is not to be seen. */
 WEIR__SELDOM static void withdraw(const weir_turn *turn, const question *q)
 {
-    const bool taken = weir__ask_take(q->ask, q->generation);
-    WEIR_ASSERT(taken);
-    take_back(turn, q->asks, q->ask, q->index);
+    if (weir__ask_take(q->ask, q->generation)) {
+        take_back(turn, q->asks, q->ask, q->index);
+    } else {
+        q->ask->then = forget;
+    }
 }
 
 /* By its asker. False: somebody else has it. */
@@ -333,13 +335,17 @@ weir_status weir_turn_ask(weir_turn *turn, weir_processor to, const weir_event *
 
 /* ---- what comes back ---- */
 
-weir_handler weir__ask_close(weir__processor *asker, uint32_t index, weir_handler usual)
+weir_handler weir__ask_close(weir__processor *asker, weir__lone *lone)
 {
-    weir__asks *asks = weir__asks_of(asker);
-    weir__ask *ask = weir__ask_at(asks, index);
-    const weir_handler then = ask->then;
-    free_entry(asks, ask, index);
-    return then != NULL ? then : usual;
+    if (weir__likely(lone->ask != WEIR__ASK_CLOSED)) {
+        weir__asks *asks = weir__asks_of(asker);
+        const uint32_t index = (uint32_t)lone->ask;
+        weir__ask *ask = weir__ask_at(asks, index);
+        lone->ask = WEIR__ASK_CLOSED;
+        lone->then = (void (*)(void))ask->then;
+        free_entry(asks, ask, index);
+    }
+    return lone->then != NULL ? (weir_handler)lone->then : asker->handler;
 }
 
 /* ---- the end ---- */

@@ -51,6 +51,9 @@ _Static_assert((((uint64_t)1 << WEIR__ASK_ROWS) - 1) << WEIR__ASK_ROW_BITS >= WE
 /* Of an entry's word, which is | generation | state 2 |. */
 enum { WEIR__ASK_FREE, WEIR__ASK_OPEN, WEIR__ASK_TAKEN, WEIR__ASK_STATES = 3 };
 
+/* In an envelope, in place of its entry: it was opened, and the entry is free. */
+#define WEIR__ASK_CLOSED UINT64_MAX
+
 #define WEIR__ASK_UNWATCHED UINT64_MAX
 #define WEIR__ASK_UNSENT UINT64_MAX /* in place of its time: the question has not been accepted */
 
@@ -124,8 +127,8 @@ weir_status weir__ask_answer(const weir__posting *by, weir_ticket to, const weir
  * good. When to ring next, or 0: never, the asker is gone. */
 weir_ns weir__asks_ring(weir__context *context, weir_processor asker, weir_ns now, bool closing);
 
-/* The owner, about to handle an answer or a timeout: who handles it. */
-weir_handler weir__ask_close(weir__processor *asker, uint32_t index, weir_handler usual);
+/* The owner, about to handle an answer or a timeout, or to handle it again: who handles it. */
+weir_handler weir__ask_close(weir__processor *asker, weir__lone *lone);
 
 /* The owner, at the end of a drain: what is open is answered with the timeout. OVER: nothing is
  * open; MORE: timeouts wait to be handled; GAP: one is in somebody's hands. */

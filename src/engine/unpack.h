@@ -55,8 +55,7 @@ WEIR__SELDOM static weir_handler weir__event_open_special(weir__processor *proce
         return (weir_handler)(uintptr_t)weir__lone_of(envelope)->ask;
     }
     if ((state & WEIR__ENVELOPE_ASKED) != 0) {
-        const uint32_t index = (uint32_t)weir__lone_of(envelope)->ask;
-        return weir__ask_close(processor, index, processor->handler);
+        return weir__ask_close(processor, weir__lone_of(envelope));
     }
     return (state & WEIR__ENVELOPE_OWN) != 0 ? weir__own_handler(envelope->type)
                                              : processor->handler;

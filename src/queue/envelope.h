@@ -54,7 +54,10 @@ typedef struct weir__lone {
     weir__pooled pooled; /* next: of whatever list it is in */
     uint64_t ask;        /* of an answer: which of its asker's questions */
     uint64_t tag;
-    void *home;      /* of a signal's: the signal */
+    union {
+        void *home;         /* of a signal's: the signal */
+        void (*then)(void); /* of an answer that was opened: who handles it; or NULL */
+    };
     uint32_t ticket; /* its place in the order of its mailbox */
     uint32_t spare[5];
     weir__envelope envelope;

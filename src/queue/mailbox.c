@@ -336,8 +336,11 @@ weir__claim weir__mailbox_claim_answer(weir__mailbox *mailbox, uint64_t *before)
 void weir__mailbox_renounce(weir__mailbox *mailbox)
 {
     const uint64_t owed = WEIR__MAILBOX_FIELD * WEIR__MAILBOX_OWED_ONE;
-    const uint64_t word = weir__and(&mailbox->word, ~owed, seq_cst);
-    WEIR_ASSERT((word & WEIR__MAILBOX_CLOSED) != 0);
+    const uint64_t word = weir__load(&mailbox->word, relaxed);
+    WEIR_ASSERT((word & WEIR__MAILBOX_CLOSED) != 0); /* so nothing is promised any more */
+    if ((word & owed) != 0) {
+        weir__and(&mailbox->word, ~owed, seq_cst);
+    }
 }
 
 /* ---- evicting mailboxes ---- */

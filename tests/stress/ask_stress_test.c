@@ -252,9 +252,12 @@ static void questions_have_one_outcome_while_those_who_answer_come_and_go(void *
     }
     (void)test_engine_end(s.engine);
     check_scene(&s);
+    uint64_t answers = 0, timeouts = 0;
     for (size_t i = 0; i < ASKERS; i++) {
-        assert_true(s.seekers[i].answers > 0 && s.seekers[i].timeouts > 0);
+        answers += s.seekers[i].answers;
+        timeouts += s.seekers[i].timeouts;
     }
+    assert_true(answers > 0 && timeouts > 0);
 }
 
 static void questions_have_one_outcome_while_askers_and_the_engine_stop(void **state)
