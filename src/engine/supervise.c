@@ -319,28 +319,16 @@ static weir_ns delay_of(const weir__supervision *s)
                                                          : RETRY_DELAY_MAX;
 }
 
-/* An answer was closed when it was opened: who handles it is kept along with it. */
-static uint32_t keep_answer(const weir_turn *turn, weir__lone *held, weir_handler handler,
-                            uint32_t state)
-{
-    const weir_handler usual = turn->processor->handler;
-    held->ask = (uint64_t)(uintptr_t)handler;
-    return (state & ~(uint32_t)WEIR__ENVELOPE_ASKED) | (handler != usual ? WEIR__ENVELOPE_THEN : 0);
-}
-
-static void hold(weir_turn *turn, weir__envelope *envelope, weir_handler handler)
+static void hold(weir_turn *turn, weir__envelope *envelope)
 {
     weir__supervision *s = its(turn->processor);
     weir__lone *held = &s->held;
     if (envelope != &held->envelope) {
-        uint32_t state = weir__load(&envelope->state, relaxed);
+        const uint32_t state = weir__load(&envelope->state, relaxed);
         if ((state & WEIR__ENVELOPE_ALONE) != 0) {
             *held = *weir__lone_of(envelope);
         } else {
             held->envelope = *envelope;
-        }
-        if ((state & WEIR__ENVELOPE_ASKED) != 0) {
-            state = keep_answer(turn, held, handler, state);
         }
         /* A signal's envelope goes back to it at once; this is a copy. */
         weir__init(&held->envelope.state, state & ~(uint32_t)WEIR__ENVELOPE_SIGNAL);
@@ -435,8 +423,8 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     return apply(turn, directive, reason) && goes_on;
 }
 
-bool weir__supervise(weir_turn *turn, weir__envelope *envelope, weir_handler handler,
-                     const weir_event *event, weir_status reason)
+bool weir__supervise(weir_turn *turn, weir__envelope *envelope, const weir_event *event,
+                     weir_status reason)
 {
     const bool blameless = reason == WEIR__FORGOTTEN;
     const weir_directive directive =
@@ -448,7 +436,7 @@ bool weir__supervise(weir_turn *turn, weir__envelope *envelope, weir_handler han
         snprintf(s->text, sizeof(s->text), "%s", weir__turn_text(turn));
     }
     if (directive == WEIR_RETRY) {
-        hold(turn, envelope, handler);
+        hold(turn, envelope);
         return false;
     }
     return end_event(turn, envelope, event, directive, reason);

@@ -49,10 +49,10 @@ typedef struct weir__supervision {
 weir__supervision *weir__supervision_make(weir_engine *engine, const weir_processor_options *o);
 void weir__supervision_free(weir_engine *engine, weir__supervision *supervision);
 
-/* Owner: this handler of this event failed for that reason. It is seen to, and counted unless it
+/* Owner: the handler of this event failed for that reason. It is seen to, and counted unless it
  * will be tried again. True: the turn goes on. */
-bool weir__supervise(weir_turn *turn, weir__envelope *envelope, weir_handler handler,
-                     const weir_event *event, weir_status reason);
+bool weir__supervise(weir_turn *turn, weir__envelope *envelope, const weir_event *event,
+                     weir_status reason);
 
 /* Owner, at the very end of a turn with turn->aside. True: it is no longer ours. False: there is
  * something to do after all. */

@@ -140,13 +140,12 @@ static void tell(const weir_turn *turn, const char *what, const char *which)
 
 /* The handler did not say OK. True: the turn goes on. */
 WEIR__SELDOM static bool judge_aloud(weir_turn *turn, weir__envelope *envelope,
-                                     weir_handler handler, const weir_event *event,
-                                     weir_status status)
+                                     const weir_event *event, weir_status status)
 {
     tell(turn, "answers", weir_status_name(status));
     const weir_status failure = weir__turn_judge(turn, status, event);
     if (failure != WEIR_OK) {
-        return weir__supervise(turn, envelope, handler, event, failure);
+        return weir__supervise(turn, envelope, event, failure);
     }
     weir__event_close(turn->context, envelope, weir__load(&envelope->state, relaxed));
     return weir__freeze_count(turn->context, turn->processor, true);
@@ -168,7 +167,7 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     const weir_status status = handler(processor->state, turn, &event);
     weir__trail_done(trail);
     if (weir__unlikely(status != WEIR_OK)) {
-        return judge_aloud(turn, envelope, handler, &event, status);
+        return judge_aloud(turn, envelope, &event, status);
     }
     weir__event_close(context, envelope, state);
     return weir__freeze_count(context, processor, true);

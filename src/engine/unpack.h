@@ -51,9 +51,6 @@ WEIR__SELDOM static weir_handler weir__event_open_special(weir__processor *proce
                                                           weir_event *event)
 {
     weir__event_read_special(envelope, state, event);
-    if ((state & WEIR__ENVELOPE_THEN) != 0) {
-        return (weir_handler)(uintptr_t)weir__lone_of(envelope)->ask;
-    }
     if ((state & WEIR__ENVELOPE_ASKED) != 0) {
         return weir__ask_close(processor, weir__lone_of(envelope));
     }

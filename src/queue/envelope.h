@@ -22,7 +22,6 @@ enum {
     WEIR__ENVELOPE_OWN = 1u << 19,    /* of weir's own: its type says who handles it */
     WEIR__ENVELOPE_ASKS = 1u << 20,   /* a question: its number is behind its payload */
     WEIR__ENVELOPE_ASKED = 1u << 21,  /* an answer, or the timeout: it lies alone */
-    WEIR__ENVELOPE_THEN = 1u << 22,   /* handled by what stands in its `ask` */
     WEIR__ENVELOPE_FILLED = 1u << 30, /* there is an event in it */
 };
 
