@@ -4,6 +4,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include <string.h>
+
 #include "scenario.h"
 
 enum { BAD = WEIR_E_USER - 5 };
@@ -349,6 +351,51 @@ SCENARIO(failures_out_of_time, "stops run out of time while failures are seen to
     stage_stop_actor(a, WEIR_US);
     stage_stop_actor(line[0], WEIR_US);
     stage_stop(10 * WEIR_US);
+    stage_close();
+}
+
+/* ---- who hears of it ---- */
+
+static actor *mortal;
+static uint32_t watched, heard;
+
+static weir_status listen(actor *self, weir_turn *turn, const weir_event *event)
+{
+    const weir_down *down = weir_event_as(event, &weir_down_type);
+    if (down != NULL) {
+        weir_sim_check(down->reason == BAD, "it ended for another reason: %d", (int)down->reason);
+        weir_sim_check(strcmp(down->text, "never") == 0 || stage_is_short(), "it says nothing");
+        heard++;
+        return WEIR_OK;
+    }
+    uint32_t send;
+    watched += actor_watch(self, turn, mortal, &send) == WEIR_OK ? 1 : 0;
+    (void)actor_post(self, turn, mortal);
+    return WEIR_OK;
+}
+
+static weir_status fail_at_once(actor *self, weir_turn *turn, const weir_event *event)
+{
+    (void)self;
+    (void)event;
+    return weir_turn_fail(turn, BAD, "never");
+}
+
+SCENARIO(failed_end_is_heard, "a watched one fails while the engine stops, and that is heard",
+         .steps_max = 60000)
+{
+    stage_open(NULL);
+    stage_threads(2);
+    watched = 0;
+    heard = 0;
+    mortal = stage_actor(
+        WEIR_PROCESSOR(.on_failure = WEIR_STOP, .init = actor_init, .destroy = actor_destroy),
+        fail_at_once);
+    actor *ear = stage_actor(NULL, listen);
+    stage_start();
+    stage_post(ear);
+    stage_stop(WEIR_FOREVER);
+    weir_sim_check(heard == watched || stage_is_short(), "%u watches, %u heard", watched, heard);
     stage_close();
 }
 
