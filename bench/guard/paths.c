@@ -230,6 +230,23 @@ static void broadcast_to_one(guard_scene *scene)
     guard_turn(scene, POSTS);
 }
 
+static void broadcast_runs(guard_scene *scene)
+{
+    hops numbers[BATCH];
+    weir_event events[BATCH];
+    const weir_event *pointers[BATCH];
+    for (uint32_t i = 0; i < BATCH; i++) {
+        numbers[i].left = i;
+        events[i] =
+            (weir_event){ .type = &hops_type, .data = &numbers[i], .size = sizeof(numbers[i]) };
+        pointers[i] = &events[i];
+    }
+    guard_check(weir_engine_broadcast_batch(scene->engine, scene->channel, pointers, BATCH, NULL,
+                                            NULL) == BATCH,
+                "a run was refused");
+    guard_turn(scene, BATCH * RING);
+}
+
 /* The first makes all of them ready, the others find them so. */
 static void broadcast_to_many(guard_scene *scene)
 {
@@ -298,6 +315,7 @@ const guard_path guard_paths[] = {
     { "want-room", ITEMS, 32, open_narrow, want_room },
     { "broadcast-1", POSTS, 32, open_one_listener, broadcast_to_one },
     { "broadcast-100", BROADCASTS *RING, 8, open_many_listeners, broadcast_to_many },
+    { "broadcast-batch", BATCH *RING, 4, open_many_listeners, broadcast_runs },
     { "broadcast-page", RING, 8, open_many_listeners, broadcast_page },
     { "create", CROWD, 64, open_none, create },
     { "life", CROWD, 32, open_none, life },

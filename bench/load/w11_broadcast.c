@@ -13,7 +13,7 @@
 #include "load/producer.h"
 #include "suite/rows.h"
 
-enum { DELIVERIES = 20000000, LEAD_MAX = 4096, LOOK_EVERY = LEAD_MAX / 2, BURST = 64 };
+enum { DELIVERIES = 20000000, LEAD_MAX = 4096, LOOK_EVERY = LEAD_MAX / 2, BURST = 64, BATCH = 32 };
 
 WEIR_EMPTY_TYPE(go_on, "bench.go-on");
 
@@ -32,8 +32,12 @@ typedef struct scene {
     uint64_t each;
     uint64_t sent;
     uint64_t looked; /* none was further behind than LOOK_EVERY when so many were sent */
+    uint32_t batch;  /* events a call */
     weir_processor speaker;
     pthread_t thread;
+    load_mail mails[BATCH];
+    weir_event events[BATCH];
+    const weir_event *pointers[BATCH];
 } scene;
 
 static weir_status take(void *state, weir_turn *turn, const weir_event *event)
@@ -65,11 +69,36 @@ static bool may_send(scene *s)
     return true;
 }
 
-static void check_delivery(scene *s, weir_status status, const weir_delivery *d)
+static void check_delivery(scene *s, weir_status status, uint32_t sent, const weir_delivery *d)
 {
-    if (status != WEIR_OK || d->delivered != s->sink_count) {
+    if (status != WEIR_OK || d->delivered != (uint64_t)sent * s->sink_count) {
         load_gate_break(&s->l.gate, status != WEIR_OK ? status : WEIR_FULL);
     }
+}
+
+/* The next call: from a turn, or from outside. */
+static void send(scene *s, weir_turn *turn)
+{
+    weir_delivery d = { 0, 0 };
+    weir_status status;
+    uint32_t count = 1;
+    if (s->batch > 1) {
+        const uint64_t rest = s->each - s->sent;
+        count = rest < s->batch ? (uint32_t)rest : s->batch;
+        for (uint32_t i = 0; i < count; i++) {
+            s->mails[i].number = s->sent + i;
+        }
+        (void)(turn != NULL
+                   ? weir_turn_broadcast_batch(turn, s->channel, s->pointers, count, &d, &status)
+                   : weir_engine_broadcast_batch(s->l.engine, s->channel, s->pointers, count, &d,
+                                                 &status));
+    } else {
+        const weir_event *event = WEIR_EVENT(load_mail, 0, s->sent);
+        status = turn != NULL ? weir_turn_broadcast_many(turn, &s->channel, 1, event, &d)
+                              : weir_engine_broadcast(s->l.engine, s->channel, event, &d);
+    }
+    s->sent += count;
+    check_delivery(s, status, count, &d);
 }
 
 static void *send_from_outside(void *argument)
@@ -77,30 +106,22 @@ static void *send_from_outside(void *argument)
     scene *s = argument;
     load_begin(&s->l);
     while (s->sent < s->each) {
-        weir_delivery d;
-        if (!may_send(s)) {
+        if (may_send(s)) {
+            send(s, NULL);
+        } else {
             (void)sched_yield();
-            continue;
         }
-        const weir_status status =
-            weir_engine_broadcast(s->l.engine, s->channel, WEIR_EVENT(load_mail, 0, s->sent), &d);
-        s->sent++;
-        check_delivery(s, status, &d);
     }
     return NULL;
 }
 
-/* A burst a turn, then an event to itself to go on. */
+/* A burst a turn, then an event to itself to go on, in a turn of its own: the others are due. */
 static weir_status send_from_inside(void *state, weir_turn *turn, const weir_event *event)
 {
     scene *s = state;
     (void)event;
-    for (uint32_t i = 0; i < BURST && s->sent < s->each && may_send(s); i++) {
-        weir_delivery d;
-        const weir_status status =
-            weir_turn_broadcast_many(turn, &s->channel, 1, WEIR_EVENT(load_mail, 0, s->sent), &d);
-        s->sent++;
-        check_delivery(s, status, &d);
+    for (uint32_t i = 0; i < BURST && s->sent < s->each && may_send(s); i += s->batch) {
+        send(s, turn);
     }
     return s->sent < s->each ? weir_turn_post(turn, weir_turn_self(turn), WEIR_EMPTY(go_on))
                              : WEIR_OK;
@@ -118,13 +139,20 @@ static void set_up(scene *s, const bench_setup *setup)
         (void)weir_channel_subscribe(s->l.engine, s->channel, p);
     }
     s->speaker = weir_processor_add(
-        s->l.engine, WEIR_PROCESSOR(.handler = send_from_inside, .argument = s), &s->l.error);
+        s->l.engine, WEIR_PROCESSOR(.handler = send_from_inside, .argument = s, .batch_max = 1),
+        &s->l.error);
 }
 
 static void measure(const bench_setup *setup, bench_result *result, uint32_t subscribers,
-                    bool inside)
+                    bool inside, uint32_t batch)
 {
-    scene s = { .sink_count = subscribers };
+    scene s = { .sink_count = subscribers, .batch = batch };
+    for (uint32_t i = 0; i < BATCH; i++) {
+        s.events[i] = (weir_event){ .type = &load_mail_type,
+                                    .data = &s.mails[i],
+                                    .size = sizeof(s.mails[i]) };
+        s.pointers[i] = &s.events[i];
+    }
     s.each = bench_scaled(setup, DELIVERIES, 10 * subscribers) / subscribers;
     s.sinks = load_memory(subscribers, sizeof(*s.sinks));
     set_up(&s, setup);
@@ -155,33 +183,35 @@ static void measure(const bench_setup *setup, bench_result *result, uint32_t sub
     free(s.sinks);
 }
 
-#define RUN(count)                                                                                 \
-    static void run_external_##count(const bench_setup *setup, bench_result *result)               \
+#define RUN(count, where, inside)                                                                  \
+    static void run_##where##_##count(const bench_setup *setup, bench_result *result)              \
     {                                                                                              \
-        measure(setup, result, (count), false);                                                    \
+        measure(setup, result, (count), (inside), 1);                                              \
     }                                                                                              \
-    static void run_inside_##count(const bench_setup *setup, bench_result *result)                 \
+    static void run_##where##_batch_##count(const bench_setup *setup, bench_result *result)        \
     {                                                                                              \
-        measure(setup, result, (count), true);                                                     \
+        measure(setup, result, (count), (inside), BATCH);                                          \
     }
-RUN(1)
-RUN(10)
-RUN(1000)
+RUN(1, external, false)
+RUN(1, inside, true)
+RUN(10, external, false)
+RUN(10, inside, true)
+RUN(1000, external, false)
+RUN(1000, inside, true)
 
-#define ROWS(count, text)                                                                          \
-    { "w11-external-" #count,                                                                      \
-      "weir",                                                                                      \
-      "a thread outside broadcasts to " text,                                                      \
-      { 1, 2 },                                                                                    \
-      run_external_##count },                                                                      \
+#define ROWS(count, where, text)                                                                   \
+    { "w11-" #where "-" #count, "weir", text, { 1, 2 }, run_##where##_##count },                   \
     {                                                                                              \
-        "w11-inside-" #count, "weir", "a processor broadcasts to " text, { 1, 2 },                 \
-            run_inside_##count                                                                     \
+        "w11-" #where "-" #count, "weir-batch", "the same, 32 events a call", { 1, 2 },            \
+            run_##where##_batch_##count                                                            \
     }
 
 const bench_row load_w11_rows[] = {
-    ROWS(1, "1 subscriber"),
-    ROWS(10, "10 subscribers"),
-    ROWS(1000, "1,000 subscribers"),
+    ROWS(1, external, "a thread outside broadcasts to 1 subscriber"),
+    ROWS(1, inside, "a processor broadcasts to 1 subscriber"),
+    ROWS(10, external, "a thread outside broadcasts to 10 subscribers"),
+    ROWS(10, inside, "a processor broadcasts to 10 subscribers"),
+    ROWS(1000, external, "a thread outside broadcasts to 1,000 subscribers"),
+    ROWS(1000, inside, "a processor broadcasts to 1,000 subscribers"),
     { 0 },
 };

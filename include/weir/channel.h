@@ -70,6 +70,19 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_turn_broadcast_many(weir_turn *turn,
                                                               size_t count, const weir_event *event,
                                                               weir_delivery *delivery);
 
+/*
+ * As many calls in a row, for less: in runs of 64, which no other broadcast on this channel comes
+ * in between, with one claim in each mailbox. Returns how many of the events were broadcast, and in
+ * `status` (may be NULL) why no more; a bad one ends it. `delivery` (may be NULL) has the sums. A
+ * subscriber that refuses one of a run (fail, block) refuses what follows of that run.
+ */
+WEIR_API size_t weir_engine_broadcast_batch(weir_engine *engine, weir_channel channel,
+                                            const weir_event *const *events, size_t count,
+                                            weir_delivery *delivery, weir_status *status);
+WEIR_API size_t weir_turn_broadcast_batch(weir_turn *turn, weir_channel channel,
+                                          const weir_event *const *events, size_t count,
+                                          weir_delivery *delivery, weir_status *status);
+
 typedef struct weir_not_delivered {
     weir_processor target;
     weir_channel channel;

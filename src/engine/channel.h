@@ -105,8 +105,8 @@ bool weir__channel_has_subscribers(weir_engine *engine, weir_channel handle);
 
 /*
  * Any thread, outside its mark, with no lock held. The event goes to all members of all these
- * channels, reserved ones too. A sender that is a processor (by->sender) is told of who refuses.
- * `delivery` may be NULL. Every copy is a post of its own to the sums.
+ * channels, reserved ones too. A sender that is a processor (by->sender) is told of who refuses;
+ * with 0 there nobody is. `delivery` may be NULL. Every copy is a post of its own to the sums.
  */
 weir_status weir__channel_broadcast(const struct weir__posting *by, const weir_channel *channels,
                                     size_t count, const weir_event *event, weir_delivery *delivery);

@@ -175,8 +175,8 @@ static bool are_known(weir_engine *engine, const weir_channel *channels, size_t 
     return true;
 }
 
-/* The processor, which stays until channels.lock is released if *s is not NULL; *s is NULL if it
- * was never on a channel, and is not to be now. */
+/* The processor. With *s it stays until channels.lock is released, since it must take itself off
+ * first; without, it was never on a channel, or has left them all, and may be gone at once. */
 static weir_status look_up(weir_engine *engine, weir_processor handle, const change *c,
                            weir__processor **out, weir__subscriptions **s)
 {
@@ -185,12 +185,16 @@ static weir_status look_up(weir_engine *engine, weir_processor handle, const cha
     weir__processor *processor = weir__registry_find(&engine->registry, handle);
     const weir__processor_cold *cold =
         processor != NULL ? weir__processor_cold_of(processor) : NULL;
+    const bool closed = processor != NULL &&
+                        (weir__load(&processor->mailbox.word, seq_cst) & WEIR__MAILBOX_CLOSED) != 0;
     *out = processor;
     *s = cold != NULL ? cold->subscriptions : NULL;
+    if (closed && *s != NULL && (*s)->count == 0) {
+        *s = NULL;
+    }
     if (processor == NULL) {
         status = WEIR_UNKNOWN;
-    } else if (adds(c) &&
-               (weir__load(&processor->mailbox.word, seq_cst) & WEIR__MAILBOX_CLOSED) != 0) {
+    } else if (adds(c) && closed) {
         status = WEIR_STOPPING;
     } else if (adds(c) && *s == NULL) {
         weir__processor_cold *own = weir__processor_cold_make(engine, processor);

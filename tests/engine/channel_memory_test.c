@@ -95,6 +95,12 @@ static void broadcast_all(scene *s)
         }
         s->delivered += d.delivered;
     }
+    const weir_event *batch[] = { &events[0], &events[1], &events[0] };
+    weir_delivery d = { 0, 0 };
+    weir_status status;
+    (void)weir_engine_broadcast_batch(s->engine, s->channels[0], batch, 3, &d, &status);
+    s->failed = s->failed || !is_done(s, status) || d.refused > 0;
+    s->delivered += d.delivered;
     TEST_UNTIL(weir_thread_run_once(s->engine, s->loop, 0) == 0);
 }
 

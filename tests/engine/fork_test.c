@@ -98,6 +98,10 @@ static void child_speaks(family *f)
     ROW(74, weir_channel_subscribe(f->engine, x, f->to) == WEIR_E_INVALID);
     ROW(75, weir_channel_unsubscribe(f->engine, x, f->to) == WEIR_E_INVALID);
     ROW(76, weir_channel_change(f->engine, f->to, WEIR_SUBSCRIBE, &x, 1, &set) == WEIR_E_INVALID);
+    const weir_event *events[] = { WEIR_EVENT(number, 1) };
+    weir_status status = WEIR_OK;
+    ROW(78, weir_engine_broadcast_batch(f->engine, x, events, 1, &d, &status) == 0);
+    ROW(79, status == WEIR_E_INVALID);
     ROW(77, weir_channel_request_change(f->engine, f->to, WEIR_SUBSCRIBE, &x, 1) == WEIR_E_INVALID);
 }
 

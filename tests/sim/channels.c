@@ -45,6 +45,33 @@ SCENARIO(channel_order, "two broadcast and post: two listeners hear one order, e
     ears_close(WEIR_FOREVER);
 }
 
+static void say_batches(void *argument)
+{
+    const uint32_t who = *(const uint32_t *)argument << 16;
+    (void)ears_say_batch(channel, who | 1, 3);
+    (void)ears_post(first, who | 4);
+    (void)ears_say_batch(channel, who | 5, 2);
+}
+
+SCENARIO(channel_batches, "runs of events, into a mailbox that has no room for all: one order")
+{
+    static const uint32_t who[] = { 1, 2 };
+    ears_open(NULL);
+    stage_threads(1);
+    channel = ears_channel("x");
+    first = ear_add(NULL, NULL);
+    second = ear_add(WEIR_PROCESSOR(.mailbox_max = 4), NULL);
+    third = ear_add(WEIR_PROCESSOR(.mailbox_max = 2, .overflow = WEIR_OVERFLOW_DROP_OLDEST), NULL);
+    ear_subscribe(channel, first);
+    ear_subscribe(channel, second);
+    ear_subscribe(channel, third);
+    stage_start();
+    const int other = weir_sim_thread_start(say_batches, (void *)(uintptr_t)&who[1]);
+    say_batches((void *)(uintptr_t)&who[0]);
+    weir_sim_thread_join(other);
+    ears_close(WEIR_FOREVER);
+}
+
 /* Handlers that broadcast, on two dispatchers. */
 static weir_status pass_it_on(ear *self, weir_turn *turn, const weir_event *event)
 {
@@ -247,10 +274,10 @@ static weir_status nothing(void *state, weir_turn *turn, const weir_event *event
     return WEIR_OK;
 }
 
-SCENARIO(channel_slot_reuse, "a listener's slot gets another tenant, who never subscribed")
+/* One slot less than are worth a grace period waits for reuse: the end of `second` begins one. */
+static void set_up_with_limbo(void)
 {
     weir_processor gone[LIMBO];
-    ear *tenants[3];
     ears_open(WEIR_ENGINE(.processors_max = 64));
     stage_threads(1);
     channel = ears_channel("x");
@@ -268,6 +295,12 @@ SCENARIO(channel_slot_reuse, "a listener's slot gets another tenant, who never s
         weir_processor_stop(stage.engine, gone[i], WEIR_FOREVER, NULL);
     }
     weir_sim_quiet(false);
+}
+
+SCENARIO(channel_slot_reuse, "a listener's slot gets another tenant, who never subscribed")
+{
+    ear *tenants[3];
+    set_up_with_limbo();
     const int voices = weir_sim_thread_start(say_three, NULL);
     (void)ear_stop(second);
     for (int i = 0; i < 3; i++) { /* the first begins the grace period, the next may end it */
@@ -281,6 +314,30 @@ SCENARIO(channel_slot_reuse, "a listener's slot gets another tenant, who never s
         weir_sim_check(tenants[i]->count == 0, "it heard %u, and never subscribed",
                        tenants[i]->count);
     }
+}
+
+static void unsubscribe_second(void *unused)
+{
+    (void)unused;
+    weir_channel items[2];
+    weir_channel_set set = { items, 2, 0 };
+    const weir_status status =
+        weir_channel_change(stage.engine, second->handle, WEIR_UNSUBSCRIBE, &channel, 1, &set);
+    weir_sim_check(status == WEIR_OK || status == WEIR_ALREADY || status == WEIR_UNKNOWN, "%s",
+                   weir_status_name(status));
+    weir_sim_check(set.count == 0, "still on %zu", set.count);
+}
+
+SCENARIO(channel_unsubscribe_end, "who is taken off while it ends: its memory is given back")
+{
+    set_up_with_limbo();
+    const int other = weir_sim_thread_start(unsubscribe_second, NULL);
+    (void)ear_stop(second);
+    for (int i = 0; i < 3; i++) {
+        (void)ear_add(NULL, NULL);
+    }
+    weir_sim_thread_join(other);
+    ears_close(WEIR_FOREVER);
 }
 
 static void subscribe_second(void *unused)

@@ -138,6 +138,28 @@ weir_delivery ears_say_long(weir_channel channel, uint32_t value)
     return count(status, d);
 }
 
+weir_delivery ears_say_batch(weir_channel channel, uint32_t value, uint32_t number)
+{
+    unsigned char bytes[4][LONG_VOICE] = { { 0 } };
+    weir_event events[4];
+    const weir_event *pointers[4];
+    for (uint32_t i = 0; i < number; i++) {
+        const uint32_t own = value + i;
+        memcpy(bytes[i], &own, sizeof(own));
+        events[i] = (weir_event){ .type = i % 2 == 0 ? &voice_type : &long_voice_type,
+                                  .data = bytes[i],
+                                  .size = i % 2 == 0 ? (uint32_t)sizeof(voice) : LONG_VOICE };
+        pointers[i] = &events[i];
+    }
+    weir_delivery d = { 0, 0 };
+    weir_status status;
+    const size_t sent =
+        weir_engine_broadcast_batch(stage.engine, channel, pointers, number, &d, &status);
+    weir_sim_check(sent == number || status != WEIR_OK, "%zu of a batch, and no reason", sent);
+    /* Those before the one that failed were broadcast. */
+    return count(status == WEIR_E_NOMEM && stage_is_short() ? WEIR_OK : status, d);
+}
+
 weir_delivery ear_say(weir_turn *turn, weir_channel channel, uint32_t value)
 {
     const voice v = { .value = value };

@@ -49,6 +49,8 @@ void ear_subscribe(weir_channel channel, ear *which);
 /* From outside. Returns how many copies were delivered. */
 weir_delivery ears_say(weir_channel channel, uint32_t value);
 weir_delivery ears_say_long(weir_channel channel, uint32_t value);
+/* So many in one call, from `value` on, every other one a long one. */
+weir_delivery ears_say_batch(weir_channel channel, uint32_t value, uint32_t number);
 /* In a part. */
 weir_delivery ear_say(weir_turn *turn, weir_channel channel, uint32_t value);
 /* Directly, to one; false: it was refused. */

@@ -167,6 +167,8 @@ def make_rows():
             each = () if n == 1000 or n == t else tuple(f"yield-{ring}-each" for ring in RINGS)
             yield Row(f"w11-external-{n}", f"w11-external-{n}", t, RATE, ("weir",),
                       {"disruptor": (*DISRUPTOR_SINGLE, *each)})
+            yield Row(f"w11-external-{n}-batch", f"w11-external-{n}", t, RATE, ("weir-batch",),
+                      {"disruptor": DISRUPTOR_BATCH})
         for t in (1, 2):
             yield Row(f"w11-inside-{n}", f"w11-inside-{n}", t, RATE, ("weir",), {"go": GO_BOXES})
 
