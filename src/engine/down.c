@@ -6,7 +6,6 @@
 #include "engine/down.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/assert.h"
 #include "base/memory.h"
@@ -143,11 +142,11 @@ static weir_block *block_of(const weir__watch *watch)
     return watch->lone->envelope.payload.shared.block;
 }
 
+/* It was zeroed when it was made. */
 static void write_down(const weir__watch *watch, weir_status reason, uint64_t left,
                        const char *text)
 {
     weir_down *down = weir_block_data(block_of(watch));
-    memset(down, 0, sizeof(*down));
     down->processor = watch->target;
     down->reason = reason;
     down->left = left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;

@@ -94,6 +94,27 @@ static void many_watches_need_no_larger_table(void **state)
     bed_end(&b);
 }
 
+/* Nor does one that watches and does not, for ever. */
+static void what_is_undone_costs_nothing(void **state)
+{
+    (void)state;
+    bed b;
+    watcher w;
+    bed_make(&b);
+    watcher_add(b.engine, &w, 0);
+    const weir_processor target = bed_target(&b);
+    test_engine_start(b.engine);
+    size_t bytes = 0;
+    for (int i = 0; i < 200; i++) {
+        w.answer_count = 0;
+        assert_int_equal(WEIR_OK, bed_order(&b, &w, WATCH, target, 0));
+        assert_int_equal(WEIR_OK, bed_order(&b, &w, UNWATCH, target, 0));
+        bytes = i == 0 ? atomic_load(&b.fault.bytes) : bytes;
+        assert_int_equal(bytes, atomic_load(&b.fault.bytes));
+    }
+    bed_end(&b);
+}
+
 static void a_refusal_is_the_same_without_memory_for_its_letter(void **state)
 {
     (void)state;
@@ -120,6 +141,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_watch_survives_its_nth_allocation_failing),
         cmocka_unit_test(many_watches_need_no_larger_table),
+        cmocka_unit_test(what_is_undone_costs_nothing),
         cmocka_unit_test(a_refusal_is_the_same_without_memory_for_its_letter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -477,17 +477,25 @@ static void the_end_of_a_watcher_undoes_its_watches(void **state)
     bed b;
     watcher w;
     watcher other;
+    weir_processor targets[4];
     bed_make(&b);
     watcher_add(b.engine, &w, 0);
     watcher_add(b.engine, &other, 0);
-    const weir_processor target = bed_target(&b);
+    for (size_t i = 0; i < 4; i++) {
+        targets[i] = bed_target(&b);
+    }
     test_engine_start(b.engine);
-    assert_int_equal(WEIR_OK, bed_order(&b, &w, WATCH, target, 1));
-    assert_int_equal(WEIR_OK, bed_order(&b, &other, WATCH, target, 2));
+    for (size_t i = 0; i < 4; i++) { /* one is first on the lists, the other is */
+        assert_int_equal(WEIR_OK, bed_order(&b, i % 2 == 0 ? &w : &other, WATCH, targets[i], i));
+        assert_int_equal(WEIR_OK, bed_order(&b, i % 2 == 0 ? &other : &w, WATCH, targets[i], i));
+    }
+    assert_int_equal(WEIR_OK, bed_order(&b, &w, UNWATCH, targets[1], 0)); /* in the middle */
     bed_stop(&b, w.handle);
-    bed_stop(&b, target);
+    for (size_t i = 0; i < 4; i++) {
+        bed_stop(&b, targets[i]);
+    }
     assert_int_equal(0, w.note_count);
-    assert_int_equal(1, other.note_count);
+    assert_int_equal(4, other.note_count);
     assert_int_equal(0, test_engine_counters(b.engine).refused_stopping);
     bed_end(&b);
 }
