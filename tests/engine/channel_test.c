@@ -420,8 +420,7 @@ static void broadcasts_and_posts_of_one_sender_arrive_in_its_order(void **state)
 
 /* ---- stops ---- */
 
-static void
-a_stopping_engine_refuses_broadcasts_from_outside(void **state)
+static void a_stopping_engine_refuses_broadcasts_from_outside(void **state)
 {
     (void)state;
     static speaker s;
@@ -528,8 +527,7 @@ int main(void)
         cmocka_unit_test(a_sender_is_told_who_refused_and_on_which_channel),
         cmocka_unit_test(a_sender_without_room_is_not_told_and_that_is_counted),
         cmocka_unit_test(broadcasts_and_posts_of_one_sender_arrive_in_its_order),
-        cmocka_unit_test(
-            a_stopping_engine_refuses_broadcasts_from_outside),
+        cmocka_unit_test(a_stopping_engine_refuses_broadcasts_from_outside),
         cmocka_unit_test(what_a_handler_broadcasts_during_a_stop_is_handled_before_it_ends),
         cmocka_unit_test(a_subscriber_that_stops_refuses_and_is_then_off_the_channel),
     };
