@@ -153,7 +153,7 @@ static void measure(const bench_setup *setup, bench_result *result, uint32_t sub
                                     .size = sizeof(s.mails[i]) };
         s.pointers[i] = &s.events[i];
     }
-    s.each = bench_scaled(setup, DELIVERIES, 10 * subscribers) / subscribers;
+    s.each = bench_scaled(setup, DELIVERIES, (uint64_t)10 * subscribers) / subscribers;
     s.sinks = load_memory(subscribers, sizeof(*s.sinks));
     set_up(&s, setup);
     if (load_start(&s.l, result)) {

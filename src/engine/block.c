@@ -295,10 +295,10 @@ void weir__block_put_aside(weir_block *block, weir_block **list)
 
 void weir__blocks_end(weir__context *context, weir_block *list)
 {
-    while (list != NULL) {
-        weir_block *next = (weir_block *)(void *)weir__load(&list->pooled.next, relaxed);
-        end(context, list);
-        list = next;
+    for (weir__pooled *at = &list->pooled; at != NULL;) {
+        weir__pooled *next = weir__load(&at->next, relaxed);
+        end(context, (weir_block *)(void *)at);
+        at = next;
     }
 }
 

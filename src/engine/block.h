@@ -32,6 +32,7 @@ void weir__block_give_many(weir_block *block, uint32_t count);
  * */
 bool weir__block_let_go(weir_block *block);
 void weir__block_put_aside(weir_block *block, weir_block **list);
+/* `list`: not NULL. */
 void weir__blocks_end(weir__context *context, weir_block *list);
 
 #endif /* WEIR_ENGINE_BLOCK_H */

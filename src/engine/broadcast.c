@@ -216,18 +216,19 @@ static inline void prefetch(const weir__processor *processor)
 /* channel->lock held. */
 static void deliver(flight *f, weir__channel *channel, weir_channel handle)
 {
-    weir__processor **const members = channel->members;
+    const weir__member *const members = channel->members;
     const uint32_t count = weir__load(&channel->count, relaxed);
     weir__cell_add(&f->by->context->tally.attempted, (uint64_t)count * f->count);
     enter(f);
     for (uint32_t i = 0; i < count; i++) {
         if (weir__likely(i + AHEAD < count)) {
-            prefetch(members[i + AHEAD]);
+            prefetch(members[i + AHEAD].processor);
         }
+        weir__processor *target = members[i].processor;
         if (f->count == 1) {
-            note(f, handle, members[i], 0, offer(f, members[i], f->parcels));
+            note(f, handle, target, 0, offer(f, target, f->parcels));
         } else {
-            give_run(f, handle, members[i]);
+            give_run(f, handle, target);
         }
     }
     weir__context_leave(f->by->context);
@@ -465,7 +466,7 @@ weir_status weir_turn_broadcast(weir_turn *turn, weir_channel channel, const wei
 static size_t batch(const weir__posting *by, weir_channel channel, const weir_event *const *events,
                     size_t count, weir_delivery *delivery, weir_status *status)
 {
-    weir_status own;
+    weir_status own = WEIR_OK;
     status = status != NULL ? status : &own;
     if (delivery != NULL) {
         *delivery = (weir_delivery){ 0 };

@@ -26,10 +26,14 @@
 struct weir__posting;
 struct weir__processor;
 
+typedef struct weir__member {
+    struct weir__processor *processor;
+} weir__member;
+
 typedef struct weir__channel {
     _Alignas(64) weir__mutex lock; /* held over a delivery; guards what follows */
     weir__atomic_u32 count;        /* of members; written under channels.lock too; read by all */
-    struct weir__processor **members;
+    weir__member *members;
     uint32_t capacity;
     bool reserved; /* for weir's own broadcasts; written before it is reachable, so the name */
     char *name;

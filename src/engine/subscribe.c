@@ -113,14 +113,14 @@ static bool reserve_member(weir_engine *engine, weir__channel *channel)
         return true;
     }
     const uint32_t capacity = before > 0 ? 2 * before : MEMBERS_FIRST;
-    weir__processor **members = weir__allocate_raw(&engine->allocator, capacity * sizeof(*members));
+    weir__member *members = weir__allocate_raw(&engine->allocator, capacity * sizeof(*members));
     if (members == NULL) {
         return false;
     }
     if (count > 0) {
         memcpy(members, channel->members, count * sizeof(*members));
     }
-    weir__processor **old = channel->members;
+    weir__member *old = channel->members;
     weir__mutex_lock(&channel->lock);
     channel->members = members;
     channel->capacity = capacity;
@@ -134,7 +134,7 @@ static uint32_t join(weir__channel *channel, weir__processor *processor)
 {
     weir__mutex_lock(&channel->lock);
     const uint32_t place = weir__load(&channel->count, relaxed);
-    channel->members[place] = processor;
+    channel->members[place].processor = processor;
     weir__store(&channel->count, place + 1, relaxed);
     weir__mutex_unlock(&channel->lock);
     return place;
@@ -146,8 +146,8 @@ static void leave(weir_engine *engine, const weir__subscription *item)
     weir__channel *channel = weir__channel_at(&engine->channels, item->channel);
     weir__mutex_lock(&channel->lock);
     const uint32_t last = weir__load(&channel->count, relaxed) - 1;
-    weir__processor *moved = channel->members[last];
-    channel->members[item->place] = moved;
+    weir__processor *moved = channel->members[last].processor;
+    channel->members[item->place].processor = moved;
     weir__store(&channel->count, last, relaxed);
     weir__mutex_unlock(&channel->lock);
     if (item->place != last) {

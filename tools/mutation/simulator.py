@@ -12,7 +12,7 @@ from mutation import workshop
 ROOM = ("-DWEIR_SIMULATED -fsanitize=thread --param=tsan-instrument-func-entry-exit=0"
         " -Dmemset=weir__sim_memset -Dmemcpy=weir__sim_memcpy -Dmemmove=weir__sim_memmove")
 CORE = "-DWEIR_SIMULATED"
-PROGRAM = ("scenarios.c", "scenario.c", "history.c", "history_sums.c")
+PROGRAM = ("scenarios.c", "scenario.c", "history.c", "ears.c", "history_sums.c")
 WEAK = "store-buffers,races,spurious,stalls,stale-reads"
 # The cheap ones first. The last three are for memory orders, which nobody else can judge.
 STAGES = {
