@@ -309,6 +309,35 @@ static weir_status echo(void *state, weir_turn *turn, const weir_event *event)
     return weir_turn_reply(turn, event->from, event);
 }
 
+static void too_many_timers_are_a_limit_and_one_is_enough_for_all_questions(void **state)
+{
+    (void)state;
+    asker askers[2];
+    oracle o;
+    oracle_init(&o, AT_ONCE);
+    weir_engine *engine =
+        test_engine_create(WEIR_ENGINE(.timers_max = 1, .log_level = WEIR_LOG_OFF));
+    o.self = test_processor_add(engine, WEIR_PROCESSOR(.handler = oracle_handle, .argument = &o));
+    for (int i = 0; i < 2; i++) {
+        asker_init(&askers[i]);
+        askers[i].target = o.self;
+        askers[i].self = test_processor_add(
+            engine, WEIR_PROCESSOR(.handler = asker_handle, .argument = &askers[i]));
+    }
+    test_engine_start(engine);
+    for (uint64_t i = 0; i < 3; i++) {
+        assert_int_equal(WEIR_OK, let_ask(engine, &askers[0], i));
+        test_sem_wait(&askers[0].told);
+        assert_int_equal(WEIR_E_LIMIT, let_ask(engine, &askers[1], i));
+    }
+    assert_int_equal(WEIR_OK, weir_processor_stop(engine, askers[0].self, 0, NULL));
+    assert_int_equal(WEIR_OK, let_ask(engine, &askers[1], 3)); /* it has gone with the first */
+    test_sem_wait(&askers[1].told);
+    (void)test_engine_end(engine);
+    assert_came(&askers[0], 3);
+    assert_came(&askers[1], 1);
+}
+
 typedef struct dropping {
     asker asker;
     weir_processor crammed;
@@ -523,6 +552,7 @@ int main(void)
         cmocka_unit_test(a_full_mailbox_of_the_asker_is_its_status_and_nothing_has_happened),
         cmocka_unit_test(full_is_either_mailbox),
         cmocka_unit_test(a_target_that_is_gone_is_unknown_and_nothing_comes),
+        cmocka_unit_test(too_many_timers_are_a_limit_and_one_is_enough_for_all_questions),
         cmocka_unit_test(a_question_that_is_dropped_is_a_status_and_nothing_comes),
         cmocka_unit_test(payloads_of_every_size_make_the_way_there_and_back),
         cmocka_unit_test(an_answer_is_not_dropped_by_a_mailbox_that_drops_its_oldest),
