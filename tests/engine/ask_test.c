@@ -213,22 +213,22 @@ static void a_ticket_can_be_answered_later_and_by_another_processor(void **state
 {
     (void)state;
     ask_bed b;
-    oracle helper;
-    oracle_init(&helper, AT_ONCE);
+    oracle deputy;
+    oracle_init(&deputy, AT_ONCE);
     ask_bed_open(&b, HANDS_ON, WEIR_PROCESSOR(.name = "asker"));
-    (void)test_thread_add(b.engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("helper")));
-    helper.self =
-        test_processor_add(b.engine, WEIR_PROCESSOR(.handler = oracle_handle, .argument = &helper,
-                                                    .dispatcher = "helper"));
-    b.oracle.helper = helper.self;
+    (void)test_thread_add(b.engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("deputy")));
+    deputy.self =
+        test_processor_add(b.engine, WEIR_PROCESSOR(.handler = oracle_handle, .argument = &deputy,
+                                                    .dispatcher = "deputy"));
+    b.oracle.deputy = deputy.self;
     test_engine_start(b.engine);
     assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, 9));
     test_sem_wait(&b.asker.told);
     (void)test_engine_end(b.engine);
     assert_came(&b.asker, 1);
     assert_answer(&b.asker.came[0], 9);
-    assert_int_equal(helper.self.id, b.asker.came[0].sender);
-    assert_int_equal(WEIR_OK, helper.replied[0]);
+    assert_int_equal(deputy.self.id, b.asker.came[0].sender);
+    assert_int_equal(WEIR_OK, deputy.replied[0]);
 }
 
 static void a_full_mailbox_of_the_asker_is_its_status_and_nothing_has_happened(void **state)
