@@ -110,6 +110,63 @@ static void every_race_of_an_answer_and_its_timeout_has_one_winner(void **state)
     free(r.outcomes);
 }
 
+/* ---- the order of one sender ---- */
+
+typedef struct sequence {
+    weir_processor target;
+    uint64_t rounds, next, disorder;
+    sem_t done;
+} sequence;
+
+/* Post, answer, post: three numbers in a row. */
+static weir_status say_three(void *state, weir_turn *turn, const weir_event *event)
+{
+    const uint64_t first = ((const number *)event->data)->value;
+    (void)state;
+    weir_status status = weir_turn_post(turn, event->from.sender, WEIR_EVENT(number, first));
+    status = status == WEIR_OK ? weir_turn_reply(turn, event->from, WEIR_EVENT(number, first + 1))
+                               : status;
+    return status == WEIR_OK
+               ? weir_turn_post(turn, event->from.sender, WEIR_EVENT(number, first + 2))
+               : status;
+}
+
+static weir_status hear_three(void *state, weir_turn *turn, const weir_event *event)
+{
+    sequence *s = state;
+    if (event->from.sender.id != 0) {
+        s->disorder += ((const number *)event->data)->value != s->next;
+        s->disorder += event->tag != (s->next % 3 == 1 ? 5u : 0u);
+        s->next++;
+    }
+    if (s->next == 3 * s->rounds) {
+        (void)sem_post(&s->done);
+        return WEIR_OK;
+    }
+    return s->next % 3 == 0
+               ? weir_turn_ask(turn, s->target, WEIR_EVENT(number, s->next), WEIR_ASK(.tag = 5))
+               : WEIR_OK;
+}
+
+static void answers_and_posts_of_one_sender_arrive_in_the_order_sent(void **state)
+{
+    (void)state;
+    sequence s = { .rounds = test_load(50000, 5000) };
+    assert_int_equal(0, sem_init(&s.done, 0, 0));
+    weir_engine *engine = test_engine_create(NULL);
+    (void)test_thread_add(engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("")));
+    (void)test_thread_add(engine, WEIR_THREAD(.dispatchers = WEIR_NAMES("other")));
+    s.target =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = say_three, .dispatcher = "other"));
+    const weir_processor self =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = hear_three, .argument = &s));
+    test_engine_start(engine);
+    assert_int_equal(WEIR_OK, test_post(engine, self, 0));
+    test_sem_wait(&s.done);
+    assert_int_equal(1 + 4 * s.rounds, test_engine_end(engine).handled);
+    assert_int_equal(0, s.disorder);
+}
+
 /* ---- many at once ---- */
 
 typedef struct crowd {
@@ -216,6 +273,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_race_of_an_answer_and_its_timeout_has_one_winner),
+        cmocka_unit_test(answers_and_posts_of_one_sender_arrive_in_the_order_sent),
         cmocka_unit_test(a_hundred_thousand_open_questions_of_one_processor_all_come_back),
         cmocka_unit_test(they_all_come_back_at_once_if_their_asker_stops),
     };

@@ -7,6 +7,8 @@
 #include "ask_support.h"
 #include "timer_support.h"
 
+#include "engine/ask.h"
+
 /* What an asker knew when its destroy hook ran. */
 typedef struct ending {
     asker asker; /* first: it is also the state of asker_handle */
@@ -386,6 +388,70 @@ static void a_stopped_asker_s_slot_is_used_again_and_old_tickets_name_nobody(voi
     assert_came(&b.asker, TIMES + 1);
 }
 
+/* What a restart will do: here by hand. */
+static weir_status drop_questions(void *state, weir_turn *turn, const weir_event *event)
+{
+    asker *a = state;
+    if (weir_event_as(event, &go_on_type) == NULL) {
+        return asker_handle(state, turn, event);
+    }
+    weir__asks_drop(turn);
+    (void)sem_post(&a->done);
+    return WEIR_OK;
+}
+
+static void a_restart_drops_questions_that_have_a_then_and_leaves_the_others(void **state)
+{
+    (void)state;
+    ask_bed b;
+    ask_bed_open(&b, KEEPS, WEIR_PROCESSOR(.handler = drop_questions));
+    test_engine_start(b.engine);
+    b.asker.options.then = asker_then;
+    assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, 1));
+    b.asker.options.then = NULL;
+    assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, 2));
+    test_sem_wait(&b.oracle.got);
+    test_sem_wait(&b.oracle.got);
+    assert_int_equal(WEIR_OK, weir_engine_post(b.engine, b.asker.self, WEIR_EMPTY(go_on)));
+    test_sem_wait(&b.asker.done);
+    assert_int_equal(1, test_processor_counters(b.engine, b.asker.self).rooms);
+    oracle_goes_on(&b);
+    test_sem_wait(&b.asker.told);
+    test_sem_wait(&b.oracle.replies);
+    test_sem_wait(&b.oracle.replies);
+    assert_int_equal(WEIR_UNKNOWN, b.oracle.replied[0]);
+    assert_int_equal(WEIR_OK, b.oracle.replied[1]);
+    (void)test_engine_end(b.engine);
+    assert_came(&b.asker, 1);
+    assert_answer(&b.asker.came[0], 2);
+}
+
+/* The answer stands behind what drops its question. */
+static void a_restart_makes_an_answer_dead_that_was_given_already(void **state)
+{
+    (void)state;
+    ask_bed b;
+    test_recorder gate;
+    test_recorder_init(&gate, true);
+    ask_bed_open(&b, KEEPS, WEIR_PROCESSOR(.handler = drop_questions));
+    const weir_processor held = test_processor_add(
+        b.engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &gate));
+    test_engine_start(b.engine);
+    b.asker.options.then = asker_then;
+    assert_int_equal(WEIR_OK, let_ask(b.engine, &b.asker, 1));
+    test_sem_wait(&b.oracle.got);
+    assert_int_equal(WEIR_OK, test_post(b.engine, held, 0)); /* its thread is busy from now on */
+    test_sem_wait(&gate.entered);
+    assert_int_equal(WEIR_OK, weir_engine_post(b.engine, b.asker.self, WEIR_EMPTY(go_on)));
+    oracle_goes_on(&b);
+    test_sem_wait(&b.oracle.replies);
+    assert_int_equal(WEIR_OK, b.oracle.replied[0]);
+    test_recorder_pass(&gate, 1);
+    const weir_stop_report report = test_engine_end(b.engine);
+    assert_int_equal(1, report.dead);
+    assert_came(&b.asker, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -399,6 +465,8 @@ int main(void)
         cmocka_unit_test(an_engine_whose_stop_runs_out_of_time_forgets_what_is_open),
         cmocka_unit_test(an_init_that_asks_and_fails_forgets_its_question),
         cmocka_unit_test(an_init_may_ask),
+        cmocka_unit_test(a_restart_drops_questions_that_have_a_then_and_leaves_the_others),
+        cmocka_unit_test(a_restart_makes_an_answer_dead_that_was_given_already),
         cmocka_unit_test(a_stopped_asker_s_slot_is_used_again_and_old_tickets_name_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -104,12 +104,12 @@ typedef enum oracle_mode {
     TWICE,
     KEEPS, /* until it is told to go on */
     SILENT,
-    HANDS_ON, /* the ticket, to `helper` */
+    HANDS_ON, /* the ticket, to `deputy` */
 } oracle_mode;
 
 /* Answers v with v + ADDED. */
 typedef struct oracle {
-    weir_processor self, helper;
+    weir_processor self, deputy;
     oracle_mode mode;
     weir_ticket kept[NOTES_MAX];
     uint64_t values[NOTES_MAX];
@@ -158,7 +158,7 @@ static inline weir_status oracle_handle(void *state, weir_turn *turn, const weir
             oracle_reply(o, turn, o->kept[i], o->values[i]);
         }
     } else if (o->mode == HANDS_ON) {
-        return weir_turn_post(turn, o->helper, WEIR_EVENT(handed, event->from, n->value));
+        return weir_turn_post(turn, o->deputy, WEIR_EVENT(handed, event->from, n->value));
     } else if (o->mode == KEEPS && o->kept_count < NOTES_MAX) {
         o->kept[o->kept_count] = event->from;
         o->values[o->kept_count++] = n->value;

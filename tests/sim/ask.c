@@ -11,12 +11,12 @@
 
 enum { ASKS_MAX = 4 };
 
-static actor *asker, *target, *helper;
+static actor *asker, *target, *deputy;
 /* Plain, each written by one processor, and read when the engine has stopped. */
 typedef struct tally {
     uint32_t answered, refused;
 } tally;
-static tally of_target, of_helper;
+static tally of_target, of_deputy;
 static uint32_t answers, timeouts; /* what came back */
 static uint32_t to_ask;            /* how many more */
 static weir_ns timeout;
@@ -26,7 +26,7 @@ static uint32_t kept;
 static void reset(uint32_t questions, weir_ns after)
 {
     of_target = (tally){ 0 };
-    of_helper = (tally){ 0 };
+    of_deputy = (tally){ 0 };
     answers = 0;
     timeouts = 0;
     kept = 0;
@@ -76,18 +76,18 @@ static weir_status never_answer(actor *self, weir_turn *turn, const weir_event *
     return WEIR_OK;
 }
 
-/* Answers, and lets the helper do so, too. */
+/* Answers, and lets the deputy do so, too. */
 static weir_status answer_twice(actor *self, weir_turn *turn, const weir_event *event)
 {
     tickets[kept++ % ASKS_MAX] = event->from;
-    (void)actor_post(self, turn, helper);
+    (void)actor_post(self, turn, deputy);
     return answer(self, turn, event);
 }
 
 static weir_status answer_what_was_kept(actor *self, weir_turn *turn, const weir_event *event)
 {
     (void)event;
-    note_answer(&of_helper, actor_answer(self, turn, tickets[0]));
+    note_answer(&of_deputy, actor_answer(self, turn, tickets[0]));
     return WEIR_OK;
 }
 
@@ -111,7 +111,7 @@ static void set_up(const weir_processor_options *of_asker, actor_part *part)
 /* The engine has stopped. */
 static void conclude(void)
 {
-    const uint32_t given = of_target.answered + of_helper.answered;
+    const uint32_t given = of_target.answered + of_deputy.answered;
     weir_sim_check(answers == given, "%u answers were given, %u came", given, answers);
     stage_close();
 }
@@ -164,7 +164,7 @@ static weir_status ask_again(actor *self, weir_turn *turn, const weir_event *eve
         to_ask--;
         weir_sim_work(to_ask == 0 ? SOON - 4 * WEIR_US + (weir_ns)weir_sim_choose(4) * 2 * WEIR_US
                                   : 1);
-        (void)actor_ask(self, turn, to_ask == 0 ? helper : target, SOON);
+        (void)actor_ask(self, turn, to_ask == 0 ? deputy : target, SOON);
     }
     return WEIR_OK;
 }
@@ -174,7 +174,7 @@ SCENARIO(ask_in_the_place_of_another, "a question where the alarm has just looke
     set_up(NULL, answer);
     reset(2, SOON);
     asker->part = ask_again;
-    helper = stage_actor(WEIR_PROCESSOR(.dispatcher = "target"), never_answer);
+    deputy = stage_actor(WEIR_PROCESSOR(.dispatcher = "target"), never_answer);
     stage_start();
     stage_post(asker);
     finish();
@@ -208,11 +208,11 @@ SCENARIO(ask_twice_answered, "two processors have the ticket: one of them answer
 {
     set_up(NULL, answer_twice);
     reset(1, WEIR_FOREVER);
-    helper = stage_actor(NULL, answer_what_was_kept);
+    deputy = stage_actor(NULL, answer_what_was_kept);
     stage_start();
     stage_post(asker);
     finish();
-    weir_sim_check(stage_is_short() || (answers == 1 && of_target.refused + of_helper.refused == 1),
+    weir_sim_check(stage_is_short() || (answers == 1 && of_target.refused + of_deputy.refused == 1),
                    "two answers were given, and %u came", answers);
 }
 
