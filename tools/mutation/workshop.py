@@ -114,6 +114,8 @@ class Workshop:
         found = {}
         for suite in self.suites:
             for source in listed(tests, suite + "_tests"):
+                if source.startswith("bench/"):
+                    continue  # of the benchmarks, which are not copied
                 program = re.sub(r"\W", "_", source[:-2])
                 built = self._object(text, "tests/" + source)
                 text.append(f"build {program}: exe {built} || libweir.so {beside}\n")
