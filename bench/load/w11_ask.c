@@ -74,8 +74,11 @@ static weir_status post_next(asker *self, weir_turn *turn)
 
 static weir_status take_post(void *state, weir_turn *turn, const weir_event *event)
 {
-    return weir_event_as(event, &query_type) != NULL ? go_on(state, turn, event, post_next)
-                                                     : post_next(state, turn);
+    asker *self = state;
+    if (weir_event_as(event, &query_type) != NULL) {
+        return go_on(self, turn, event, post_next);
+    }
+    return self->asked < self->rounds ? post_next(self, turn) : WEIR_OK;
 }
 
 /* ---- both ---- */
@@ -84,8 +87,9 @@ WEIR_EMPTY_TYPE(begin, "bench.begin");
 
 static weir_status begin_asking(void *state, weir_turn *turn, const weir_event *event)
 {
+    asker *self = state;
     (void)event;
-    return ask_next(state, turn);
+    return self->asked < self->rounds ? ask_next(self, turn) : WEIR_OK;
 }
 
 static void run(const bench_setup *setup, bench_result *result, weir_handler handler, uint64_t full,

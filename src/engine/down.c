@@ -66,7 +66,7 @@ static bool make_room(weir_engine *engine)
     }
     weir__watch **old = watches->buckets;
     const uint32_t new_count = old_count != 0 ? 2 * old_count : BUCKETS_FIRST;
-    weir__watch **new = weir__allocate(&engine->allocator, new_count * sizeof(*new));
+    weir__watch **new = weir__allocate(&engine->allocator, new_count * sizeof(weir__watch *));
     if (new == NULL) {
         return old != NULL;
     }
@@ -79,7 +79,7 @@ static bool make_room(weir_engine *engine)
             watch = next;
         }
     }
-    weir__release(&engine->allocator, old, old_count * sizeof(*old));
+    weir__release(&engine->allocator, old, old_count * sizeof(weir__watch *));
     return true;
 }
 
@@ -176,7 +176,7 @@ static void send(weir__context *context, weir__watch *watch)
     const weir__posting by = { .context = context };
     weir__lone *lone = watch->lone;
     uint64_t before;
-    if (weir__engine_phase(engine) >= WEIR__CLOSING) {
+    if (lone == NULL || weir__engine_phase(engine) >= WEIR__CLOSING) {
         return; /* it is freed with its watch */
     }
     watch->lone = NULL;
@@ -255,7 +255,7 @@ void weir__downs_close(weir_engine *engine)
         }
     }
     weir__release(&engine->allocator, watches->buckets,
-                  watches->bucket_count * sizeof(*watches->buckets));
+                  watches->bucket_count * sizeof(weir__watch *));
     *watches = (weir__watches){ .buckets = NULL };
 }
 
@@ -336,7 +336,7 @@ weir_status weir_turn_watch(weir_turn *turn, weir_processor target, uint64_t tag
     weir__mutex_lock(&engine->registry.lock);
     if (find(&engine->watches, turn->self, target) != NULL) {
         status = WEIR_ALREADY;
-    } else if (status == WEIR_OK) {
+    } else if (watch != NULL) {
         status = begin(turn, watch, &spare);
     }
     weir__mutex_unlock(&engine->registry.lock);

@@ -165,7 +165,7 @@ static weir_status start(scene *s)
 
 static void nothing_is_half_started(scene *s)
 {
-    TEST_UNTIL(test_task_count() == s->tasks);
+    TEST_UNTIL(test_task_count() <= s->tasks);
     assert_int_equal(0, atomic_load(&s->handled));
     assert_int_equal(atomic_load(&s->inits), atomic_load(&s->destroys));
 }
@@ -356,7 +356,7 @@ static void scene_close(scene *s)
     weir_engine_destroy(s->engine);
     assert_int_equal(atomic_load(&s->inits), atomic_load(&s->destroys));
     assert_nothing_is_out(s);
-    TEST_UNTIL(test_task_count() == s->tasks);
+    TEST_UNTIL(test_task_count() <= s->tasks);
 }
 
 /* One n. True: the operation needs no more than n allocations. */

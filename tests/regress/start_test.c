@@ -63,7 +63,7 @@ static void a_failed_start_leaves_withdrawn_threads_alone(void **state)
     assert_int_equal(WEIR_E_TAKEN, statuses[0]);
     assert_int_equal(WEIR_OK, statuses[1]);
     assert_int_equal(WEIR_E_SYSTEM, statuses[2]);
-    TEST_UNTIL(test_task_count() == tasks);
+    TEST_UNTIL(test_task_count() <= tasks);
 }
 
 /* The undo must reach threads that are just about to wait for the start. */
@@ -248,7 +248,7 @@ static void an_assignment_that_a_stop_interrupts_adds_all_or_none(void **state)
         assert_true(a.status == WEIR_OK || a.status == WEIR_E_INVALID);
         weir_engine_destroy(a.engine);
     }
-    TEST_UNTIL(test_task_count() == tasks);
+    TEST_UNTIL(test_task_count() <= tasks);
 }
 
 int main(void)
