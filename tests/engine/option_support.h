@@ -299,8 +299,8 @@ static inline void *test_do_nothing(void *argument)
 }
 
 /* The number of threads of this process, as the system counts them: for a moment also those that
- * were joined, so that one that is compared with later may be too high. A sanitizer starts one of its
- * own together with the first thread, so there is one before the first count. */
+ * were joined, so that one that is compared with later may be too high. A sanitizer starts one of
+ * its own together with the first thread, so there is one before the first count. */
 static inline uint64_t test_task_count(void)
 {
     static bool counted;
