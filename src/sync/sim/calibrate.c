@@ -299,7 +299,10 @@ static void measure_lines(pair *p, weir__scale_costs *costs)
     costs->access = hit / ACCESSES_PER_HIT;
     costs->locked = local;
     if (p->core >= 0) {
-        costs->transfer = lines_take(p, "lR") - hit;
+        /* Whoever is interrupted in one of the two may find that there is nothing to transfer: then
+         * it is what it was, the usual. */
+        const double transfer = lines_take(p, "lR") - hit;
+        costs->transfer = transfer >= 2 && transfer < 5000 ? transfer : costs->transfer;
         costs->read_takes = lines_take(p, "lRL") - local < costs->transfer / 2;
     }
 }
