@@ -186,7 +186,7 @@ proctype poster(byte me)
 
 inline post_from_handler(hops)
 {
-    /*@ engine/turn_api.c weir_turn_post "return post(inside(turn), to, event)" */
+    /*@ engine/turn_api.c weir_turn_post "return post(weir__turn_posting(turn), to, event)" */
     /*@ engine/post.c weir__post_is_open_late "(by->in_handler && (phase < WEIR__CLOSING" */
     count_attempt();
     if

@@ -438,13 +438,6 @@ weir_status weir_engine_broadcast(weir_engine *engine, weir_channel channel,
     return weir_engine_broadcast_many(engine, &channel, 1, event, delivery);
 }
 
-static weir__posting inside(const weir_turn *turn)
-{
-    return (weir__posting){
-        .context = turn->context, .sender = turn->self.id, .flow = turn->flow, .in_handler = true
-    };
-}
-
 weir_status weir_turn_broadcast_many(weir_turn *turn, const weir_channel *channels, size_t count,
                                      const weir_event *event, weir_delivery *delivery)
 {
@@ -454,7 +447,7 @@ weir_status weir_turn_broadcast_many(weir_turn *turn, const weir_channel *channe
         }
         return WEIR_E_INVALID;
     }
-    const weir__posting by = inside(turn);
+    const weir__posting by = weir__turn_posting(turn);
     return broadcast(&by, channels, count, event, delivery);
 }
 
@@ -504,7 +497,7 @@ size_t weir_turn_broadcast_batch(weir_turn *turn, weir_channel channel,
                                  weir_delivery *delivery, weir_status *status)
 {
     if (turn != NULL) {
-        const weir__posting by = inside(turn);
+        const weir__posting by = weir__turn_posting(turn);
         return batch(&by, channel, events, count, delivery, status);
     }
     if (delivery != NULL) {

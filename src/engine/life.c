@@ -22,8 +22,7 @@
 #include "engine/supervise.h"
 #include "engine/watchdog.h"
 
-/* "processor orders", "processor #3.1". By the owner. */
-static void component_of(const weir__processor *processor, char *out, size_t size)
+void weir__life_component(const weir__processor *processor, char *out, size_t size)
 {
     char name[96];
     weir__processor_text(processor, name, sizeof(name));
@@ -37,7 +36,7 @@ void weir__life_warn_unhandled(weir_turn *turn, const weir_event *event)
         return;
     }
     char component[112];
-    component_of(turn->processor, component, sizeof(component));
+    weir__life_component(turn->processor, component, sizeof(component));
     const weir_log_field field = { "type", event->type->name };
     weir__log_say(log, &turn->context->engine->unhandled_gate, WEIR_LOG_WARNING, WEIR_UNHANDLED,
                   component, "an event was not handled", &field, 1);
@@ -50,7 +49,7 @@ static void warn_failed(weir_turn *turn, const weir_event *event, weir_status st
         return;
     }
     char component[112];
-    component_of(turn->processor, component, sizeof(component));
+    weir__life_component(turn->processor, component, sizeof(component));
     const char *text = weir__turn_text(turn);
     const weir_log_field fields[] = { { "type", event->type->name }, { "reason", text } };
     weir__log_say(log, &turn->context->engine->failed_gate, WEIR_LOG_WARNING, status, component,
@@ -69,7 +68,7 @@ static void report_init(weir_turn *turn, weir_status status)
 {
     weir_engine *engine = turn->context->engine;
     char component[112];
-    component_of(turn->processor, component, sizeof(component));
+    weir__life_component(turn->processor, component, sizeof(component));
     const char *reason = weir__turn_text(turn);
     const char *text = reason[0] != '\0' ? reason : weir_status_text(status);
     if (weir__engine_phase(engine) == WEIR__STARTING) {

@@ -49,6 +49,9 @@ void weir__life_free(weir_engine *engine, weir__processor *processor);
 /* registry.lock held. Takes it off its parent's list of children. */
 void weir__life_leave_family(weir__processor_cold *cold);
 
+/* Of a log entry: "processor orders", "processor #3.1". By the owner. */
+void weir__life_component(const weir__processor *processor, char *out, size_t size);
+
 void weir__life_warn_unhandled(weir_turn *turn, const weir_event *event);
 /* The event is dead: says so, and leaves a letter. */
 void weir__life_failed(weir_turn *turn, const weir_event *event, weir_status status);

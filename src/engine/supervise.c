@@ -79,12 +79,9 @@ static void say(const weir_turn *turn, weir_log_level level, weir__log_gate *gat
     if (!weir__log_on(&engine->log, level)) {
         return;
     }
-    char name[96];
     char component[112];
-    weir__processor_text(turn->processor, name, sizeof(name));
-    snprintf(component, sizeof(component), "processor %s", name);
-    const weir__supervision *s = of(turn->processor);
-    const char *text = s != NULL ? s->text : "";
+    weir__life_component(turn->processor, component, sizeof(component));
+    const char *text = its(turn->processor)->text;
     const weir_log_field field = { "reason", text[0] != '\0' ? text : weir_status_text(reason) };
     weir__log_say(&engine->log, gate, level, reason, component, what, &field, 1);
 }
@@ -98,7 +95,7 @@ static bool stop(weir_turn *turn, weir_status reason, const char *why)
     weir_engine *engine = turn->context->engine;
     weir__processor_cold *cold = weir__processor_cold_of(processor);
     cold->end_reason = reason;
-    weir__life_keep_text(engine, cold, cold->supervision != NULL ? cold->supervision->text : "");
+    weir__life_keep_text(engine, cold, cold->supervision->text);
     say(turn, WEIR_LOG_ERROR, NULL, reason, why);
     weir__or(&processor->control, WEIR__CONTROL_FAILED, release);
     (void)weir__room_close(engine, processor); /* it is ours: nobody else has to push it */
@@ -189,7 +186,7 @@ static bool aside_for_children(weir_turn *turn)
 
 /* ---- escalate ---- */
 
-/* registry.lock held. Who decides about its children no longer, or not now. */
+/* registry.lock held. False: it decides about its children no longer, or not now. */
 static bool decides(const weir__processor *parent)
 {
     const weir__processor_cold *cold = weir__processor_cold_of(parent);

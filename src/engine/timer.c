@@ -241,6 +241,16 @@ WEIR__SELDOM static weir_status remove_obstacle(weir__scheduler *scheduler, obst
     }
 }
 
+/* Lock held. Its thread would sleep too long; whoever is told so wakes it, and nobody else. */
+static bool must_wake(weir__scheduler *scheduler, weir_ns due)
+{
+    const bool wakes = due < scheduler->wakes_at;
+    if (wakes) {
+        scheduler->wakes_at = 0;
+    }
+    return wakes;
+}
+
 static weir_status schedule_on(weir__scheduler *scheduler, const wanted *order, weir_timer *out)
 {
     weir_ns now;
@@ -257,10 +267,7 @@ static weir_status schedule_on(weir__scheduler *scheduler, const wanted *order, 
         if (weir__likely(met == NONE)) {
             handle = weir__scheduler_handle(
                 scheduler, number, weir__timer_at(&scheduler->wheel.store, number)->generation);
-            wakes = due < scheduler->wakes_at;
-            if (wakes) {
-                scheduler->wakes_at = 0; /* nobody else has to */
-            }
+            wakes = must_wake(scheduler, due);
         }
         weir__brief_unlock(&scheduler->lock);
         if (wakes) {
@@ -383,11 +390,7 @@ static bool bring_forward(weir__scheduler *scheduler, uint32_t number, weir_ns d
     weir__wheel_unschedule(&scheduler->wheel, number);
     timer->due = due;
     weir__wheel_schedule(&scheduler->wheel, number);
-    const bool wakes = due < scheduler->wakes_at;
-    if (wakes) {
-        scheduler->wakes_at = 0; /* nobody else has to */
-    }
-    return wakes;
+    return must_wake(scheduler, due);
 }
 
 void weir__timer_bring_forward(weir_engine *engine, weir_timer alarm, weir_ns due)

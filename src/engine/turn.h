@@ -6,6 +6,7 @@
 #ifndef WEIR_ENGINE_TURN_H
 #define WEIR_ENGINE_TURN_H
 
+#include "engine/post.h"
 #include "engine/processor.h"
 #include "engine/thread.h"
 #include "weir/turn.h"
@@ -14,6 +15,14 @@
 static inline const char *weir__turn_text(const weir_turn *turn)
 {
     return turn->text_of == weir__trail_count(turn->trail) ? turn->text : "";
+}
+
+/* Posts of the handler at hand. */
+static inline weir__posting weir__turn_posting(const weir_turn *turn)
+{
+    return (weir__posting){
+        .context = turn->context, .sender = turn->self.id, .flow = turn->flow, .in_handler = true
+    };
 }
 
 typedef enum weir__turn_end {

@@ -88,13 +88,6 @@ size_t weir_engine_post_batch(weir_engine *engine, const weir_processor *to, siz
 
 /* ---- from a turn ---- */
 
-static weir__posting inside(const weir_turn *turn)
-{
-    return (weir__posting){
-        .context = turn->context, .sender = turn->self.id, .flow = turn->flow, .in_handler = true
-    };
-}
-
 weir_engine *weir_turn_engine(const weir_turn *turn)
 {
     return turn != NULL ? turn->context->engine : NULL;
@@ -125,7 +118,7 @@ weir_status weir_turn_post(weir_turn *turn, weir_processor to, const weir_event 
     if (weir__unlikely(turn == NULL)) {
         return WEIR_E_INVALID;
     }
-    return post(inside(turn), to, event);
+    return post(weir__turn_posting(turn), to, event);
 }
 
 weir_status weir_turn_commit(weir_turn *turn, weir_processor to, const weir_event *event)
@@ -134,7 +127,7 @@ weir_status weir_turn_commit(weir_turn *turn, weir_processor to, const weir_even
         give_up(event);
         return WEIR_E_INVALID;
     }
-    const weir__posting by = inside(turn);
+    const weir__posting by = weir__turn_posting(turn);
     return weir__post_commit(&by, to, event);
 }
 
@@ -145,7 +138,7 @@ size_t weir_turn_post_batch(weir_turn *turn, const weir_processor *to, size_t to
         fill_statuses(statuses, count, WEIR_E_INVALID);
         return 0;
     }
-    const weir__posting by = inside(turn);
+    const weir__posting by = weir__turn_posting(turn);
     return weir__post_batch(&by, to, to_count, events, count, statuses);
 }
 
@@ -157,7 +150,7 @@ weir_status weir_turn_reply(weir_turn *turn, weir_ticket to, const weir_event *e
     if (to.ask == 0) {
         return to.sender.id != 0 ? weir_turn_post(turn, to.sender, event) : WEIR_UNKNOWN;
     }
-    const weir__posting by = inside(turn);
+    const weir__posting by = weir__turn_posting(turn);
     return to.sender.id != 0 ? weir__ask_answer(&by, to, event)
                              : weir__waiter_answer(&by, to.ask, event);
 }
