@@ -68,7 +68,7 @@ static void refuse_a_start(weir_ns stuck_after, const char *first)
     assert_int_equal(WEIR_E_SYSTEM, error.status);
     assert_int_equal(EAGAIN, error.os_errno);
     assert_string_equal(first, error.path);
-    assert_int_equal(tasks, test_task_count());
+    TEST_UNTIL(test_task_count() <= tasks);
     assert_int_equal(0, test_recorder_handled(&recorder));
     test_engine_start(engine);
     TEST_UNTIL(test_recorder_handled(&recorder) == 1);

@@ -34,7 +34,7 @@ static void an_idle_processor_is_gone_when_its_asynchronous_stop_returns(void **
         assert_int_equal(WEIR_UNKNOWN, weir_processor_stop_async(engine, to, 0));
     }
     assert_int_equal(0, test_engine_counters(engine).processors);
-    assert_int_equal(tasks, test_task_count()); /* nobody had to watch over it */
+    assert_true(test_task_count() <= tasks); /* nobody had to watch over it */
     assert_int_equal(0, test_engine_end(engine).accepted);
 }
 

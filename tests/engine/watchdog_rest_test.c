@@ -263,7 +263,7 @@ static void while_everybody_is_parked_the_watchdog_does_not_wake_up_once(void **
         assert_int_equal(before, switches_of(task));
     }
     (void)test_engine_end(engine);
-    assert_int_equal(0, watchdog_task());
+    TEST_UNTIL(watchdog_task() == 0); /* the kernel lists a joined thread for a moment */
     assert_int_equal(0, watch_log_count(log));
 }
 
@@ -271,6 +271,7 @@ static void with_stuck_after_forever_there_is_no_watchdog(void **state)
 {
     (void)state;
     watch_log *log = &log_of_test;
+    TEST_UNTIL(watchdog_task() == 0); /* of the test before */
     const uint64_t tasks = test_task_count();
     weir_engine *engine = watched_engine(log, WEIR_FOREVER);
     test_engine_start(engine);
@@ -283,13 +284,14 @@ static void with_stuck_after_forever_there_is_no_watchdog(void **state)
 static void by_default_there_is_one_from_start_to_destroy(void **state)
 {
     (void)state;
+    TEST_UNTIL(watchdog_task() == 0); /* of the test before */
     weir_engine *engine = test_engine_create(NULL);
     assert_int_equal(0, watchdog_task());
     test_engine_start(engine);
     TEST_UNTIL(watchdog_task() != 0);
     (void)test_engine_stop(engine);
     weir_engine_destroy(engine);
-    assert_int_equal(0, watchdog_task());
+    TEST_UNTIL(watchdog_task() == 0);
 }
 
 int main(void)
