@@ -18,7 +18,7 @@ enum { FOUR = 4, MANY = 50 };
 
 static void open_many(weir_engine *engine, weir_channel *out, size_t count)
 {
-    char name[16];
+    char name[32];
     for (size_t i = 0; i < count; i++) {
         (void)snprintf(name, sizeof(name), "c%zu", i);
         out[i] = channel_open(engine, name);
