@@ -264,6 +264,20 @@ SCENARIO(ask_asker_stops_unanswered, "the same, and nobody answers: timeouts, be
     against_the_end(stop_asker);
 }
 
+SCENARIO(ask_quiet_asker_stops, "an asker that has nothing to run at its end, and may stand idle")
+{
+    set_up(NULL, answer_late);
+    reset(2, SOON);
+    against_the_end(stop_asker);
+}
+
+SCENARIO(ask_quiet_asker_stops_unanswered, "the same, and nobody answers")
+{
+    set_up(NULL, never_answer);
+    reset(2, WEIR_FOREVER);
+    against_the_end(stop_asker);
+}
+
 static void stop_target(void *unused)
 {
     (void)unused;
