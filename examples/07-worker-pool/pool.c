@@ -73,17 +73,26 @@ static weir_status pool_begin(void *state, weir_turn *turn, void *argument)
 
 static weir_status on_job(void *state, weir_turn *turn, const weir_event *event)
 {
-    const struct pool *self = state;
+    struct pool *self = state;
     const job *j = weir_event_as(event, &job_type);
-    return weir_turn_post(turn, self->workers[j->number % WORKERS], event);
+    const uint64_t desk = j->number % WORKERS;
+    weir_status status = weir_turn_post(turn, self->workers[desk], event);
+    if (status == WEIR_UNKNOWN) { /* gone. We shall be told, but that waits behind this job */
+        status = hire(self, turn, desk);
+        status = status == WEIR_OK ? weir_turn_post(turn, self->workers[desk], event) : status;
+    }
+    return status; /* FULL, STOPPING: tried again a little later */
 }
 
 static weir_status on_down(void *state, weir_turn *turn, const weir_event *event)
 {
     struct pool *self = state;
     const weir_down *down = weir_event_as(event, &weir_down_type);
+    weir_status status = WEIR_OK;
     printf("worker %" PRIu64 " is gone: %s\n", event->tag, down->text);
-    const weir_status status = hire(self, turn, event->tag);
+    if (down->processor.id == self->workers[event->tag].id) { /* else there is a new one already */
+        status = hire(self, turn, event->tag);
+    }
     sem_post(self->replaced);
     return status;
 }

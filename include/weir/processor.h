@@ -55,11 +55,11 @@ typedef struct weir_processor_options {
     /* State: with state_size, weir owns zeroed memory of that size, init fills it (from
      * `argument`), destroy empties it. Without, `argument` itself is the state. Both run alone, on
      * a thread of the dispatcher: init before the first event, destroy after the last, and only if
-     * init succeeded. A failed init before or during weir_engine_start is the error of that call;
-     * later it stops the processor, and what waited is dead. destroy gets why: OK stopped, else the
-     * failure. In destroy no turn is left: it cannot post. What a failed start, or a stop that ran
-     * out of time, could not end in a turn is destroyed by the thread that calls start or destroy.
-     * */
+     * init succeeded, thus answered OK. A failed init before or during weir_engine_start is the
+     * error of that call; later it stops the processor, and what waited is dead. destroy gets why:
+     * OK stopped, else the failure. In destroy no turn is left: it cannot post. What a failed
+     * start, or a stop that ran out of time, could not end in a turn is destroyed by the thread
+     * that calls start or destroy. */
     void *argument;
     size_t state_size;
     weir_status (*init)(void *state, weir_turn *turn, void *argument);
@@ -73,11 +73,10 @@ typedef struct weir_processor_options {
     bool dedicated;        /* a dispatcher and a thread of its own; `dispatcher` must be NULL */
 
     /* Event time: the time of an event is what this answers, and the processor's clock is the
-    latest
-     * of those times, from 0 on. weir_turn_now answers it, weir_turn_trigger_after counts on it,
-     * and what is due by the time of an event is handled before it, in the turn at hand, earliest
-     * first: a replayed stream gives the same result at any speed. Such triggers are part of the
-     * event that brought the time along: counted as `triggers`, not as events, bounded by
+     * latest of those times, from 0 on. weir_turn_now answers it, weir_turn_trigger_after counts on
+     * it, and what is due by the time of an event is handled before it, in the turn at hand,
+     * earliest first: a replayed stream gives the same result at any speed. Such triggers are part
+     * of the event that brought the time along: counted as `triggers`, not as events, bounded by
      * mailbox_max. What no event makes due is never handled. A trigger that fails is the failure of
      * the event that made it due, unless on_failure is to resume. */
     weir_ns (*event_time)(void *state, const weir_event *event);

@@ -71,9 +71,8 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_timer_add(weir_engine *engine, weir_pr
                                                     weir_timer *out);
 
 /* Any, at any time, also while it fires, also in its own hook. Its memory is free when this
-returns.
- * OK: it came in time, nothing comes (any more). LATE: its last event was posted before, or is
- * being posted, and nothing comes after that. UNKNOWN: cancelled before, or ended long ago.
+ * returns. OK: it came in time, nothing comes (any more). LATE: its last event was posted before,
+ * or is being posted, and nothing comes after that. UNKNOWN: cancelled before, or ended long ago.
  * E_NOMEM: this thread has never called weir before, and there is no memory; nothing has happened.
  * */
 WEIR_API weir_status weir_timer_cancel(weir_engine *engine, weir_timer timer);

@@ -57,7 +57,7 @@ struct weir_engine {
     weir_engine_options options; /* defaults filled in */
     char *name;
     weir__log log;
-    weir__log_gate unhandled_gate, failed_gate; /* one entry a second each */
+    weir__log_gate unhandled_gate, failed_gate, restart_gate, escalate_gate; /* one a second each */
 
     weir__pool blocks[WEIR__BLOCK_CLASSES];
     _Alignas(64) weir__atomic_u64 block_bytes;

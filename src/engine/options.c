@@ -367,7 +367,8 @@ weir_status weir__options_processor(const weir_processor_options *in, weir_proce
     choice(&check, "on_failure", (int)out->on_failure, WEIR_ESCALATE, DIRECTIVE_NAMES);
     choice(&check, "retry_then", (int)out->retry_then, WEIR_ESCALATE, DIRECTIVE_NAMES);
     if (out->retry_then == WEIR_RETRY) {
-        refuse(&check, "retry_then", "is WEIR_RETRY, must be what follows it");
+        refuse(&check, "retry_then",
+               "is WEIR_RETRY, must be WEIR_RESUME, WEIR_RESTART, WEIR_STOP or WEIR_ESCALATE");
     }
     number32(&check, "retry_max", &out->retry_max, 1, 1000000, 3);
     span(&check, "retry_delay", &out->retry_delay, 1, HOUR, 10 * WEIR_MS);

@@ -123,7 +123,7 @@ static bool restart_now(weir_turn *turn)
     weir_engine *engine = turn->context->engine;
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     weir__supervision *s = cold->supervision;
-    say(turn, WEIR_LOG_WARNING, &engine->failed_gate, s->reason, "it is restarted");
+    say(turn, WEIR_LOG_WARNING, &engine->restart_gate, s->reason, "it is restarted");
     weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_RESTART, relaxed);
     if (cold->destroy != NULL) {
         weir__life_destroy(engine, processor, s->reason);
@@ -248,7 +248,7 @@ static bool escalate(weir_turn *turn, weir_status reason)
     if (cold->parent == NULL) {
         return stop(turn, reason, "it is stopped: it has no parent to escalate to");
     }
-    say(turn, WEIR_LOG_WARNING, &turn->context->engine->failed_gate, reason,
+    say(turn, WEIR_LOG_WARNING, &turn->context->engine->escalate_gate, reason,
         "its failure goes to its parent");
     /* It may be why it ends. */
     weir__life_keep_text(turn->context->engine, cold, cold->supervision->text);

@@ -259,6 +259,28 @@ static void an_event_that_nobody_handles_is_said_with_its_processor_status_and_t
     assert_string_equal("logged", log.lines[0].engine);
 }
 
+/* A child that escalates, and so a parent that is restarted: three sentences within a second. */
+static void what_follows_a_failure_is_said_beside_it(void **state)
+{
+    (void)state;
+    static char why[] = "no such price";
+    test_log log;
+    weir_engine *engine = create_logging(&log, WEIR_LOG_DEFAULT);
+    const weir_processor shop = test_processor_add(
+        engine, WEIR_PROCESSOR(.name = "shop", .handler = handle_not, .on_failure = WEIR_RESTART));
+    const weir_processor till = test_processor_add(
+        engine, WEIR_PROCESSOR(.name = "till", .handler = handle_badly, .argument = why,
+                               .parent = shop, .on_failure = WEIR_ESCALATE));
+    assert_int_equal(WEIR_OK, test_post(engine, till, 1));
+    test_engine_start(engine);
+    TEST_UNTIL(test_engine_counters(engine).restarts == 1);
+    (void)test_engine_stop(engine);
+    weir_engine_destroy(engine);
+    assert_int_equal(1, test_log_matches(&log, WEIR_LOG_WARNING, "till", "its handler failed"));
+    assert_int_equal(1, test_log_matches(&log, WEIR_LOG_WARNING, "till", "goes to its parent"));
+    assert_int_equal(1, test_log_matches(&log, WEIR_LOG_WARNING, "shop", "it is restarted"));
+}
+
 /* ---- the default: a line on stderr ---- */
 
 /* Runs `speak` while stderr is a file; returns what was written. */
@@ -361,6 +383,7 @@ int main(void)
         cmocka_unit_test(a_failing_hook_is_said_with_its_component_status_and_sentence),
         cmocka_unit_test(a_failing_handler_is_said_with_its_processor_status_type_and_sentence),
         cmocka_unit_test(an_event_that_nobody_handles_is_said_with_its_processor_status_and_type),
+        cmocka_unit_test(what_follows_a_failure_is_said_beside_it),
         cmocka_unit_test(the_default_is_one_line_of_logfmt_on_stderr),
         cmocka_unit_test(what_would_break_the_line_is_quoted_and_escaped),
         cmocka_unit_test(an_entry_that_is_too_long_is_still_a_line),
