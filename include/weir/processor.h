@@ -55,11 +55,11 @@ typedef struct weir_processor_options {
     /* State: with state_size, weir owns zeroed memory of that size, init fills it (from
      * `argument`), destroy empties it. Without, `argument` itself is the state. Both run alone, on
      * a thread of the dispatcher: init before the first event, destroy after the last, and only if
-     * init succeeded, thus answered OK. A failed init before or during weir_engine_start is the
-     * error of that call; later it stops the processor, and what waited is dead. destroy gets why:
-     * OK stopped, else the failure. In destroy no turn is left: it cannot post. What a failed
-     * start, or a stop that ran out of time, could not end in a turn is destroyed by the thread
-     * that calls start or destroy. */
+     * init succeeded, thus answered OK or ALREADY. A failed init before or during weir_engine_start
+     * is the error of that call; later it stops the processor, and what waited is dead. destroy
+     * gets why: OK stopped, else the failure. In destroy no turn is left: it cannot post. What a
+     * failed start, or a stop that ran out of time, could not end in a turn is destroyed by the
+     * thread that calls start or destroy. */
     void *argument;
     size_t state_size;
     weir_status (*init)(void *state, weir_turn *turn, void *argument);

@@ -31,8 +31,8 @@ extern "C" {
  * RESTART stops the children, if there are any, and waits for their end; then destroy (with the
  * reason) and init run as at the beginning, with zeroed state and the handler that it was
  * registered with. Mailbox, name, handle, subscriptions, watches and timers stay, so that an init
- * that subscribes or watches is answered ALREADY now. More than restart_max within restart_window,
- * or an init that fails: it stops.
+ * that subscribes or watches is answered ALREADY now, which is no failure. More than restart_max
+ * within restart_window, or an init that fails: it stops.
  *
  * STOP ends it as weir_processor_stop does, children first, but what waits in its mailbox is dead.
  *

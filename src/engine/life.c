@@ -104,8 +104,11 @@ static weir_status run_init(weir_turn *turn)
     weir__processor *processor = turn->processor;
     weir__processor_cold *cold = weir__processor_cold_of(processor);
     weir__trail_hook(turn->trail, turn->self.id, WEIR__HOOK_INIT);
-    const weir_status status = cold->init(processor->state, turn, cold->argument);
+    weir_status status = cold->init(processor->state, turn, cold->argument);
     weir__trail_hook_done(turn->trail);
+    if (status == WEIR_ALREADY) {
+        status = WEIR_OK; /* what it watched or subscribed to before a restart, it still does */
+    }
     if (status != WEIR_OK) {
         report_init(turn, status);
         weir__life_keep_text(turn->context->engine, cold, weir__turn_text(turn));

@@ -362,6 +362,17 @@ static void an_init_that_fails_in_a_restart_stops_it_without_another_destroy(voi
 
 /* ---- stop ---- */
 
+static void an_init_that_finds_what_it_watches_watched_already_has_not_failed(void **state)
+{
+    (void)state;
+    shop s;
+    shop_open(&s, WEIR_PROCESSOR(.on_failure = WEIR_RESTART));
+    s.life.init_fails = WEIR_ALREADY;
+    give(s.engine, s.worker, 1, 1);
+    give(s.engine, s.worker, 2, 0);
+    shop_close(&s, 1, 1, "i f1 d i h2 d ");
+}
+
 static void stop_ends_it_and_the_rest_of_its_mailbox_is_dead(void **state)
 {
     (void)state;
@@ -491,6 +502,7 @@ int main(void)
         cmocka_unit_test(too_many_restarts_stop_it_and_the_rest_of_its_mailbox_is_dead),
         cmocka_unit_test(restarts_that_are_further_apart_than_the_window_do_not_add_up),
         cmocka_unit_test(an_init_that_fails_in_a_restart_stops_it_without_another_destroy),
+        cmocka_unit_test(an_init_that_finds_what_it_watches_watched_already_has_not_failed),
         cmocka_unit_test(stop_ends_it_and_the_rest_of_its_mailbox_is_dead),
         cmocka_unit_test(a_stop_that_was_asked_for_meanwhile_gets_its_answer),
         cmocka_unit_test(what_cannot_be_meant_is_refused),
