@@ -555,9 +555,11 @@ void weir__supervise_end(weir_turn *turn)
         release_held(turn->context, its(processor));
         weir__freeze_discard(turn->context, processor);
     }
-    if ((control & WEIR__CONTROL_RESTART) != 0) {
+    /* Its failure does not go up any more: a freeze was faster. */
+    if ((control & WEIR__CONTROL_RESTART) != 0 || turn->aside == WEIR__ASIDE_PARENT) {
         weir__supervise_over(turn->context);
     }
+    turn->aside = WEIR__ASIDE_NOT; /* the thread's next turn is another's */
 }
 
 void weir__supervise_bury(weir__context *context, weir__processor *processor)
