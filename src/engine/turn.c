@@ -220,7 +220,12 @@ static void credit(const weir_turn *turn, progress *at)
 WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
 {
     weir__processor *processor = turn->processor;
-    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_ENDS) != 0) {
+    const uint32_t control = weir__load(&processor->control, acquire);
+    if ((control & WEIR__CONTROL_ENDS) != 0) {
+        if ((control & WEIR__CONTROL_RETRY) != 0) {
+            weir__envelope *held = weir__supervise_held(processor);
+            mourn(turn, held, weir__load(&held->state, relaxed));
+        }
         weir__supervise_end(turn);
         weir__asks_abandon(turn);
         if (!discard_all(turn, at)) {

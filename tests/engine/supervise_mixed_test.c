@@ -6,6 +6,15 @@
  */
 #include "supervise_support.h"
 
+enum { LETTERS_MAX = 16 };
+
+static size_t read_letters(weir_engine *engine, weir_dead_letter *letters)
+{
+    memset(letters, 0, LETTERS_MAX * sizeof(*letters));
+    letters[0].struct_size = sizeof(*letters);
+    return weir_dead_letter_read(engine, 0, letters, LETTERS_MAX);
+}
+
 /* ---- stops that run out of time ---- */
 
 /* Fails, and from the second time on only when it is let. */
@@ -76,10 +85,58 @@ static void a_second_try_that_its_stop_does_not_wait_for_is_nobody_elses(void **
     assert_int_equal(2, report.left);
 }
 
+/* ---- a child's failure while an event waits for its next try ---- */
+
+typedef struct pair {
+    weir_engine *engine;
+    weir_processor parent, child;
+    life above, below;
+} pair;
+
+static void pair_open(pair *p, weir_directive then)
+{
+    life_init(&p->above);
+    life_init(&p->below);
+    p->engine = quiet_engine(2);
+    p->parent = worker_add(p->engine, &p->above,
+                           WEIR_PROCESSOR(.on_failure = WEIR_RETRY, .retry_max = 2,
+                                          .retry_delay = 50 * WEIR_MS, .retry_then = then));
+    p->child = worker_add(p->engine, &p->below,
+                          WEIR_PROCESSOR(.on_failure = WEIR_ESCALATE, .parent = p->parent));
+    test_engine_start(p->engine);
+}
+
+static void an_event_that_waits_for_its_next_try_is_a_letter_when_its_processor_ends(void **state)
+{
+    (void)state;
+    pair p;
+    weir_dead_letter letters[LETTERS_MAX];
+    pair_open(&p, WEIR_STOP);
+    give(p.engine, p.parent, 1, EVER);
+    TEST_UNTIL(test_engine_counters(p.engine).retries == 1);
+    give(p.engine, p.parent, 2, 0);
+    give(p.engine, p.child, 3, EVER);
+    until_gone(p.engine, p.parent);
+    assert_int_equal(3, read_letters(p.engine, letters));
+    assert_int_equal(WEIR_DEAD_FAILED, letters[0].reason);
+    assert_int_equal(p.child.id, letters[0].to.id);
+    for (uint64_t i = 1; i < 3; i++) { /* in the order of the mailbox */
+        task t;
+        memcpy(&t, letters[i].head, sizeof(t));
+        assert_int_equal(WEIR_DEAD_STOPPED, letters[i].reason);
+        assert_int_equal(BAD, letters[i].status);
+        assert_int_equal(p.parent.id, letters[i].to.id);
+        assert_int_equal(i, t.number);
+    }
+    const weir_stop_report report = test_engine_end(p.engine);
+    assert_int_equal(3, report.dead);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_try_that_its_stop_does_not_wait_for_is_nobody_elses),
+        cmocka_unit_test(an_event_that_waits_for_its_next_try_is_a_letter_when_its_processor_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
