@@ -124,7 +124,8 @@ static bool restart_now(weir_turn *turn)
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     weir__supervision *s = cold->supervision;
     say(turn, WEIR_LOG_WARNING, &engine->failed_gate, s->reason, "it is restarted");
-    weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_RESTART, relaxed);
+    const uint32_t control =
+        weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_RESTART, relaxed);
     if (cold->destroy != NULL) {
         weir__life_destroy(engine, processor, s->reason);
     }
@@ -132,7 +133,7 @@ static bool restart_now(weir_turn *turn)
         memset(processor->state, 0, cold->state_size);
     }
     weir__behaviour_reset(processor);
-    weir__asks_drop(turn);
+    weir__asks_drop(turn, (control & WEIR__CONTROL_RETRY) != 0 ? &s->held : NULL);
     weir__cell_add(&s->restarts, 1);
     weir__cell_add(&turn->context->tally.restarts, 1);
     if (!weir__life_init_again(turn)) {

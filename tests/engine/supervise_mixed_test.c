@@ -132,11 +132,81 @@ static void an_event_that_waits_for_its_next_try_is_a_letter_when_its_processor_
     assert_int_equal(3, report.dead);
 }
 
+WEIR_EMPTY_TYPE(question, "mixed.question");
+WEIR_EMPTY_TYPE(answer, "mixed.answer");
+
+static weir_status reply_at_once(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)state;
+    return weir_turn_reply(turn, event->from, WEIR_EMPTY(answer));
+}
+
+/* Outlives restarts. */
+typedef struct patient {
+    weir_processor oracle;
+    _Atomic uint32_t inits, then;
+} patient;
+
+static weir_status patient_begin(void *state, weir_turn *turn, void *argument)
+{
+    patient *p = argument;
+    (void)turn;
+    *(patient **)state = p;
+    atomic_fetch_add(&p->inits, 1);
+    return WEIR_OK;
+}
+
+static weir_status patient_then(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)turn;
+    (void)event;
+    atomic_fetch_add(&(*(patient **)state)->then, 1);
+    return BAD;
+}
+
+static weir_status patient_ask(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)event;
+    return weir_turn_ask(turn, (*(patient **)state)->oracle, WEIR_EMPTY(question),
+                         WEIR_ASK(.then = patient_then));
+}
+
+static void a_restart_forgets_an_answer_that_waits_for_its_next_try(void **state)
+{
+    (void)state;
+    patient p = { .inits = 0 };
+    life below;
+    weir_dead_letter letters[LETTERS_MAX];
+    life_init(&below);
+    weir_engine *engine = quiet_engine(2);
+    p.oracle = test_processor_add(engine, WEIR_PROCESSOR(.handler = reply_at_once));
+    const weir_processor asker = test_processor_add(
+        engine, WEIR_PROCESSOR(.handler = patient_ask, .init = patient_begin, .argument = &p,
+                               .state_size = sizeof(patient *), .on_failure = WEIR_RETRY,
+                               .retry_delay = 50 * WEIR_MS, .retry_then = WEIR_RESTART));
+    const weir_processor child =
+        worker_add(engine, &below, WEIR_PROCESSOR(.on_failure = WEIR_ESCALATE, .parent = asker));
+    test_engine_start(engine);
+    assert_int_equal(WEIR_OK, test_post(engine, asker, 1));
+    TEST_UNTIL(test_engine_counters(engine).retries == 1);
+    give(engine, child, 1, EVER);
+    TEST_UNTIL(atomic_load(&p.inits) == 2);
+    (void)test_engine_stop(engine);
+    assert_int_equal(1, atomic_load(&p.then));
+    assert_int_equal(2, read_letters(engine, letters));
+    assert_int_equal(WEIR_DEAD_FAILED, letters[1].reason);
+    assert_int_equal(WEIR_UNKNOWN, letters[1].status);
+    assert_int_equal(asker.id, letters[1].to.id);
+    assert_ptr_equal(&answer_type, letters[1].type);
+    weir_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_try_that_its_stop_does_not_wait_for_is_nobody_elses),
         cmocka_unit_test(an_event_that_waits_for_its_next_try_is_a_letter_when_its_processor_ends),
+        cmocka_unit_test(a_restart_forgets_an_answer_that_waits_for_its_next_try),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
