@@ -8,6 +8,8 @@
 
 enum { LETTERS_MAX = 16 };
 
+#define HOUR (3600 * WEIR_S)
+
 static size_t read_letters(weir_engine *engine, weir_dead_letter *letters)
 {
     memset(letters, 0, LETTERS_MAX * sizeof(*letters));
@@ -83,6 +85,28 @@ static void a_second_try_that_its_stop_does_not_wait_for_is_nobody_elses(void **
     const weir_stop_report report = end_with_left(engine);
     assert_int_equal(2, report.accepted);
     assert_int_equal(2, report.left);
+}
+
+static void a_stop_that_runs_out_of_time_does_not_wait_for_the_next_try(void **state)
+{
+    (void)state;
+    life l;
+    life_init(&l);
+    weir_engine *engine = quiet_engine(1);
+    const weir_processor p =
+        worker_add(engine, &l, WEIR_PROCESSOR(.on_failure = WEIR_RETRY, .retry_delay = HOUR));
+    test_engine_start(engine);
+    give(engine, p, 1, EVER);
+    give(engine, p, 2, 0);
+    TEST_UNTIL(test_engine_counters(engine).retries == 1);
+    weir_stop_report stopped = WEIR_STOP_REPORT_INIT;
+    assert_int_equal(WEIR_TIMEOUT, weir_processor_stop(engine, p, WEIR_US, &stopped));
+    assert_int_equal(2, stopped.left);
+    until_gone(engine, p);
+    const weir_stop_report report = end_with_left(engine);
+    assert_int_equal(2, report.left);
+    assert_string_equal("i f1 d ", l.text);
+    assert_int_equal(WEIR_TIMEOUT, l.last_reason);
 }
 
 /* ---- a child's failure while an event waits for its next try ---- */
@@ -205,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_try_that_its_stop_does_not_wait_for_is_nobody_elses),
+        cmocka_unit_test(a_stop_that_runs_out_of_time_does_not_wait_for_the_next_try),
         cmocka_unit_test(an_event_that_waits_for_its_next_try_is_a_letter_when_its_processor_ends),
         cmocka_unit_test(a_restart_forgets_an_answer_that_waits_for_its_next_try),
     };
