@@ -90,15 +90,19 @@ static void a_second_try_that_its_stop_does_not_wait_for_is_nobody_elses(void **
 static void a_stop_that_runs_out_of_time_does_not_wait_for_the_next_try(void **state)
 {
     (void)state;
-    life l;
+    life l, other;
     life_init(&l);
+    life_init(&other);
     weir_engine *engine = quiet_engine(1);
     const weir_processor p =
         worker_add(engine, &l, WEIR_PROCESSOR(.on_failure = WEIR_RETRY, .retry_delay = HOUR));
+    const weir_processor next = worker_add(engine, &other, WEIR_PROCESSOR(.name = "next"));
     test_engine_start(engine);
     give(engine, p, 1, EVER);
     give(engine, p, 2, 0);
     TEST_UNTIL(test_engine_counters(engine).retries == 1);
+    give(engine, next, 3, 0);
+    test_sem_wait(&other.told); /* by the only thread: it has put the first one aside */
     weir_stop_report stopped = WEIR_STOP_REPORT_INIT;
     assert_int_equal(WEIR_TIMEOUT, weir_processor_stop(engine, p, WEIR_US, &stopped));
     assert_int_equal(2, stopped.left);

@@ -80,6 +80,11 @@ static void stop_in_no_time(void *which)
     (void)troupe_stop(which, WEIR_US * (1 + weir_sim_choose(8)));
 }
 
+static void stop_soon(void *which)
+{
+    (void)troupe_stop(which, WEIR_US * (1 + weir_sim_choose(16)));
+}
+
 /* One thread: what a turn leaves behind is found by the next. */
 SCENARIO(mixed_frozen_in_a_try, "stops run out of time while events are to be tried again",
          .steps_max = STEPS)
@@ -102,18 +107,44 @@ SCENARIO(mixed_frozen_in_a_try, "stops run out of time while events are to be tr
     troupe_close(WEIR_FOREVER);
 }
 
-SCENARIO(mixed_frozen_on_the_way_up, "a child's stop runs out of time while its failure goes up",
+/* Its last try, or its child's failure, is what goes up. */
+SCENARIO(mixed_frozen_on_the_way_up, "a stop runs out of time while a failure goes up",
          .steps_max = STEPS)
 {
-    troupe_open(2);
+    troupe_open(1);
     one = add(any_directive(), any_then(), NULL);
-    two = add(WEIR_RETRY, WEIR_ESCALATE, one);
+    two = troupe_player(WEIR_PROCESSOR(.on_failure = WEIR_RETRY, .retry_max = 1,
+                                       .retry_then = WEIR_ESCALATE, .parent = one->handle));
     three = add(WEIR_ESCALATE, WEIR_RESUME, two);
     stage_start();
-    (void)troupe_give(two, PLAY_FAIL, NULL, 3);
-    (void)troupe_give(three, PLAY_FAIL, NULL, 1);
-    (void)troupe_give(one, PLAY_FAIL, NULL, 1);
-    stop_in_no_time(two);
+    (void)troupe_give(two, PLAY_FAIL, NULL, 2);
+    if (weir_sim_choose(2) != 0) {
+        (void)troupe_give(three, PLAY_FAIL, NULL, 1);
+    }
+    stop_soon(two);
+    troupe_settle();
+    troupe_close(WEIR_FOREVER);
+}
+
+/* The word of the parent's mailbox may look as if nothing had happened: a place more, a place less.
+ */
+SCENARIO(mixed_escalation_and_a_place, "a failure comes up while its parent is promised one less",
+         .steps_max = STEPS)
+{
+    static const weir_event_type later_type = {
+        sizeof(weir_event_type), "mixed.later", 0, false, NULL, NULL
+    };
+    weir_timer timer = { 0 };
+    troupe_open(2);
+    one = add(WEIR_RESUME, WEIR_RESUME, NULL);
+    two = add(WEIR_ESCALATE, WEIR_RESUME, one);
+    stage_start();
+    (void)!weir_timer_add(stage.engine, one->handle, &(weir_event){ .type = &later_type },
+                          WEIR_TIMER(.after = WEIR_S, .reserve = true), &timer);
+    (void)troupe_give(one, PLAY_NOTHING, NULL, 0);
+    (void)troupe_give(two, PLAY_FAIL, NULL, 1);
+    (void)troupe_give(two, PLAY_NOTHING, NULL, 0);
+    (void)weir_timer_cancel(stage.engine, timer);
     troupe_settle();
     troupe_close(WEIR_FOREVER);
 }

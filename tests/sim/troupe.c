@@ -265,8 +265,9 @@ static weir_status act(uint32_t who, weir_turn *turn, const line *l)
         post_in(who, turn, l->whom);
         break;
     case PLAY_END:
-        of[who].stopped = true;
-        (void)weir_processor_stop_async(stage.engine, self, WEIR_FOREVER);
+        if (weir_processor_stop_async(stage.engine, self, WEIR_FOREVER) == WEIR_OK) {
+            of[who].stopped = true; /* it cannot be over: this is its own turn */
+        }
         break;
     case PLAY_NOTHING:
     case PLAY_SILENCE:
