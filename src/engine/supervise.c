@@ -324,7 +324,9 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     weir__context *context = turn->context;
     weir__processor *processor = turn->processor;
     const bool resumes = directive == WEIR_RESUME;
-    if (reason == WEIR__FORGOTTEN) {
+    if (weir__freeze_leaves(processor)) {
+        /* No letter: of what is left the stop has spoken. */
+    } else if (reason == WEIR__FORGOTTEN) {
         weir__dead_letter(context, WEIR_DEAD_FAILED, WEIR_UNKNOWN, event->from.sender, turn->self,
                           event, "its asker was restarted meanwhile");
     } else {

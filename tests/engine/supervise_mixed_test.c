@@ -113,6 +113,24 @@ static void a_stop_that_runs_out_of_time_does_not_wait_for_the_next_try(void **s
     assert_int_equal(WEIR_TIMEOUT, l.last_reason);
 }
 
+static void a_handler_that_fails_after_its_stop_ran_out_of_time_leaves_no_letter(void **state)
+{
+    (void)state;
+    static const weir_directive directives[] = { WEIR_RESUME, WEIR_RESTART, WEIR_STOP };
+    for (size_t i = 0; i < sizeof(directives) / sizeof(directives[0]); i++) {
+        staller s;
+        weir_dead_letter letters[LETTERS_MAX];
+        weir_engine *engine = quiet_engine(1);
+        const weir_processor p =
+            staller_add(engine, &s, 1, BAD, WEIR_PROCESSOR(.on_failure = directives[i]));
+        test_engine_start(engine);
+        assert_int_equal(WEIR_OK, test_post(engine, p, 1));
+        run_out_of_time(engine, p, &s);
+        assert_int_equal(0, read_letters(engine, letters));
+        assert_int_equal(1, end_with_left(engine).left); /* the stop speaks of it */
+    }
+}
+
 /* ---- a child's failure while an event waits for its next try ---- */
 
 typedef struct pair {
@@ -234,6 +252,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_try_that_its_stop_does_not_wait_for_is_nobody_elses),
         cmocka_unit_test(a_stop_that_runs_out_of_time_does_not_wait_for_the_next_try),
+        cmocka_unit_test(a_handler_that_fails_after_its_stop_ran_out_of_time_leaves_no_letter),
         cmocka_unit_test(an_event_that_waits_for_its_next_try_is_a_letter_when_its_processor_ends),
         cmocka_unit_test(a_restart_forgets_an_answer_that_waits_for_its_next_try),
     };
