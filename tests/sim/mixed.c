@@ -227,6 +227,41 @@ SCENARIO(mixed_channel, "who listens fails, is restarted, moved and stopped, joi
     troupe_close(WEIR_FOREVER);
 }
 
+static weir_thread leaver;
+
+static void move_and_remove(void *which)
+{
+    weir_error error = WEIR_ERROR_INIT;
+    const player *p = which;
+    const weir_status moved = weir_processor_move(stage.engine, p->handle, "", &error);
+    const weir_status removed = weir_thread_remove(stage.engine, leaver, &error);
+    weir_sim_check(removed == WEIR_OK || moved != WEIR_OK || stage_is_short(),
+                   "a thread that nobody needs stays: %s", weir_status_name(removed));
+}
+
+SCENARIO(mixed_removal, "who is to try again is moved, and the thread where it was is removed",
+         .steps_max = STEPS)
+{
+    troupe_open(1);
+    leaver = weir_thread_add(stage.engine,
+                             WEIR_THREAD(.dispatchers = WEIR_NAMES("b"), .idle = WEIR_IDLE_PARK),
+                             &stage.error);
+    one = add(any_directive(), any_then(), NULL);
+    two = troupe_player(WEIR_PROCESSOR(.on_failure = WEIR_RETRY, .retry_max = 2,
+                                       .retry_then = any_then(), .dispatcher = "b",
+                                       .parent = one->handle));
+    troupe_subscribe(two);
+    stage_start();
+    (void)troupe_give(two, PLAY_FAIL, NULL, 1 + weir_sim_choose(3));
+    const int other = weir_sim_thread_start(move_and_remove, two);
+    (void)troupe_give(one, PLAY_ASK_THEN, two, weir_sim_choose(3));
+    troupe_say();
+    (void)troupe_give(two, PLAY_ASK, one, weir_sim_choose(3));
+    weir_sim_thread_join(other);
+    troupe_settle();
+    troupe_close(WEIR_FOREVER);
+}
+
 /* ---- letters ---- */
 
 SCENARIO(mixed_letters, "who hears of dead letters fails on them, is restarted, tries again, ends",
