@@ -320,7 +320,7 @@ static void give_some(void *unused)
 {
     (void)unused;
     for (int i = 0; i < 5; i++) {
-        troupe_give_any(PLAYS - 1);
+        troupe_give_any(PLAY_END);
     }
 }
 
@@ -366,6 +366,22 @@ SCENARIO(mixed_all_out_of_time, "anything, to anybody, and the engine's stop run
          .steps_max = STEPS)
 {
     play_all(2, 10 * WEIR_US, false);
+}
+
+/* A handler that is still under way when the engine goes may begin to stop a processor. */
+SCENARIO(mixed_ends_out_of_time, "players end themselves when the engine's stop is out of time",
+         .steps_max = STEPS)
+{
+    troupe_open(2);
+    one = add(WEIR_RESUME, WEIR_RESUME, NULL);
+    two = add(any_directive(), WEIR_RESUME, NULL);
+    three = add(WEIR_RESUME, WEIR_RESUME, NULL);
+    stage_start();
+    (void)troupe_give(one, PLAY_END, NULL, 0);
+    (void)troupe_give(two, PLAY_FAIL, NULL, 1);
+    (void)troupe_give(two, PLAY_LATE_END, NULL, 0);
+    (void)troupe_give(three, PLAY_LATE_END, NULL, 0);
+    troupe_close(WEIR_US);
 }
 
 static weir_thread outer;

@@ -264,7 +264,9 @@ static weir_status act(uint32_t who, weir_turn *turn, const line *l)
     case PLAY_POST:
         post_in(who, turn, l->whom);
         break;
+    case PLAY_LATE_END:
     case PLAY_END:
+        weir_sim_work(l->what == PLAY_LATE_END ? WEIR_S / 2 : 1);
         if (weir_processor_stop_async(stage.engine, self, WEIR_FOREVER) == WEIR_OK) {
             of[who].stopped = true; /* it cannot be over: this is its own turn */
         }

@@ -32,7 +32,8 @@ typedef enum play {
     PLAY_TRIGGER,
     PLAY_SWITCH, /* the next event goes to another handler */
     PLAY_POST,
-    PLAY_END, /* of itself */
+    PLAY_END,      /* of itself */
+    PLAY_LATE_END, /* the same, after half a second */
     PLAYS
 } play;
 
