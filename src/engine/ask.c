@@ -390,10 +390,14 @@ void weir__asks_abandon(const weir_turn *turn)
     }
 }
 
-void weir__asks_drop(const weir_turn *turn)
+void weir__asks_drop(const weir_turn *turn, weir__lone *held)
 {
     weir__asks *asks = weir__asks_of(turn->processor);
     uint64_t generation;
+    if (held != NULL && (weir__load(&held->envelope.state, relaxed) & WEIR__ENVELOPE_ASKED) != 0 &&
+        held->then != NULL) {
+        held->then = (void (*)(void))forget;
+    }
     for (uint32_t i = 0; asks != NULL && i < asks->used; i++) {
         weir__ask *ask = weir__ask_at(asks, i);
         const uint64_t word = weir__load(&ask->word, relaxed);

@@ -136,8 +136,9 @@ weir__turn_end weir__asks_finish(const weir_turn *turn);
 /* The owner, if no handler of it will run any more: what is open is forgotten. */
 void weir__asks_abandon(const weir_turn *turn);
 /* The owner, at a restart: the answers to questions with a `then` do not come; one that has been
- * given already is dead. The others come to the new incarnation. */
-void weir__asks_drop(const weir_turn *turn);
+ * given already is dead, also if it is `held` to be handled again (else NULL). The others come to
+ * the new incarnation. */
+void weir__asks_drop(const weir_turn *turn, weir__lone *held);
 /* The owner, or nobody is left who could be: the alarm is taken back. */
 void weir__asks_end(weir_engine *engine, weir__processor *processor);
 void weir__asks_free(weir_engine *engine, weir__asks *asks);

@@ -333,7 +333,7 @@ void weir__block_note_drop(weir_block *block, const weir_event_type *type, const
 weir_status weir__block_copy(weir__context *context, const weir_event *event, weir_block **out)
 {
     const weir_status status = reserve(context, event->size, out);
-    if (status == WEIR_OK) {
+    if (status == WEIR_OK && event->size > 0) { /* an empty one has no data */
         memcpy((*out)->data, event->data, event->size);
     }
     return status;

@@ -381,11 +381,12 @@ void weir_engine_destroy(weir_engine *engine)
     }
     (void)weir_engine_stop(engine, 0, NULL);
     weir__monitor_close(engine);
-    weir__keeper_close(engine);
     /* A handler or hook that has still not returned holds everything up: its memory is in use. The
-     * handlers first: one of them may be about to wake a scheduler. */
+     * handlers first: one of them may be about to wake a scheduler, or to begin an asynchronous
+     * stop, as may a timer's hook. */
     weir__shutdown_join(engine, WEIR_FOREVER);
     weir__schedulers_free(engine);
+    weir__keeper_close(engine);
     weir__bury_all(engine);
     weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */
     weir__watchdog_close(engine);

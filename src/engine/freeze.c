@@ -14,6 +14,18 @@ static void count_in(weir__cell *cell)
     weir__store(cell, weir__load(cell, relaxed) + 1, release);
 }
 
+bool weir__freeze_leaves(const weir__processor *processor)
+{
+    if (!weir__processor_is_frozen(processor)) {
+        return false;
+    }
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    while (weir__load(&cold->frozen, acquire) == 0) { /* ends, as below */
+        weir__yield();
+    }
+    return true;
+}
+
 bool weir__freeze_look(weir__context *context, weir__processor *processor, bool handled)
 {
     const uint32_t control = weir__load(&processor->control, acquire);

@@ -46,6 +46,9 @@ static WEIR__ALWAYS bool weir__freeze_count(weir__context *context, weir__proces
     return weir__likely(weir__load(&context->engine->attention, relaxed) == 0);
 }
 
+/* Owner, about to count an event: true, it is frozen, and this one will be left. */
+bool weir__freeze_leaves(const weir__processor *processor);
+
 /* Owner: one event is thrown away unhandled; it is left if the processor is frozen, else dead. */
 void weir__freeze_discard(weir__context *context, weir__processor *processor);
 

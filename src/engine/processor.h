@@ -118,6 +118,13 @@ static inline weir__processor_cold *weir__processor_cold_of(const weir__processo
     return weir__load(&((weir__processor *)(uintptr_t)processor)->cold, acquire);
 }
 
+/* Its stop has run out of time: no handler of it begins any more. */
+static inline bool weir__processor_is_frozen(const weir__processor *processor)
+{
+    weir__processor *p = (weir__processor *)(uintptr_t)processor;
+    return (weir__load(&p->control, acquire) & WEIR__CONTROL_FREEZE) != 0;
+}
+
 static inline weir_overflow weir__processor_overflow(const weir__processor *processor)
 {
     const weir__processor_cold *cold = weir__processor_cold_of(processor);

@@ -13,6 +13,7 @@
 #include "engine/keeper.h"
 #include "engine/life.h"
 #include "engine/room.h"
+#include "engine/supervise.h"
 #include "sync/word.h"
 
 #define TIMEOUT_DEFAULT (30 * WEIR_S)
@@ -260,6 +261,7 @@ static void freeze_family(weir_engine *engine, weir__processor *root, weir_statu
         if (weir__load(&cold->frozen, relaxed) == 0) {
             const uint32_t left = weir__freeze_processor(engine, p);
             weir__stop_add(cold->stop, p, left);
+            weir__supervise_hurry(engine, p);
         }
         weir__stop_answer(cold->stop, status);
         if (push) {

@@ -1,5 +1,5 @@
 /*
- * engine/supervise.c - retry, restart, stop, escalate.
+ * engine/supervise.c - restart, stop, escalate; retry is in engine/retry.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -18,12 +18,9 @@
 #include "engine/freeze.h"
 #include "engine/life.h"
 #include "engine/own.h"
-#include "engine/ready.h"
+#include "engine/retry.h"
 #include "engine/room.h"
 #include "engine/stop.h"
-#include "weir/timer.h"
-
-#define RETRY_DELAY_MAX (3600 * WEIR_S)
 
 static size_t size_of(uint32_t restart_max)
 {
@@ -58,12 +55,6 @@ static weir__supervision *of(const weir__processor *processor)
     return cold != NULL ? cold->supervision : NULL;
 }
 
-/* Of one that is known to have it. */
-static weir__supervision *its(const weir__processor *processor)
-{
-    return weir__processor_cold_of(processor)->supervision;
-}
-
 void weir__supervise_over(weir__context *context)
 {
     weir__cell *done = &context->tally.hooks_done;
@@ -81,7 +72,7 @@ static void say(const weir_turn *turn, weir_log_level level, weir__log_gate *gat
     }
     char component[112];
     weir__life_component(turn->processor, component, sizeof(component));
-    const char *text = its(turn->processor)->text;
+    const char *text = weir__supervision_of(turn->processor)->text;
     const weir_log_field field = { "reason", text[0] != '\0' ? text : weir_status_text(reason) };
     weir__log_say(&engine->log, gate, level, reason, component, what, &field, 1);
 }
@@ -124,7 +115,8 @@ static bool restart_now(weir_turn *turn)
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
     weir__supervision *s = cold->supervision;
     say(turn, WEIR_LOG_WARNING, &engine->restart_gate, s->reason, "it is restarted");
-    weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_RESTART, relaxed);
+    const uint32_t control =
+        weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_RESTART, relaxed);
     if (cold->destroy != NULL) {
         weir__life_destroy(engine, processor, s->reason);
     }
@@ -132,7 +124,7 @@ static bool restart_now(weir_turn *turn)
         memset(processor->state, 0, cold->state_size);
     }
     weir__behaviour_reset(processor);
-    weir__asks_drop(turn);
+    weir__asks_drop(turn, (control & WEIR__CONTROL_RETRY) != 0 ? &s->held : NULL);
     weir__cell_add(&s->restarts, 1);
     weir__cell_add(&turn->context->tally.restarts, 1);
     if (!weir__life_init_again(turn)) {
@@ -153,7 +145,7 @@ static bool restart(weir_turn *turn, weir_status reason)
 {
     weir__processor *processor = turn->processor;
     weir_engine *engine = turn->context->engine;
-    weir__supervision *s = its(processor);
+    weir__supervision *s = weir__supervision_of(processor);
     if (!may_restart(s)) {
         return stop(turn, reason, "it is stopped: it was restarted too often");
     }
@@ -210,13 +202,18 @@ static void resume(weir__context *context, weir__processor *child)
     weir__supervise_over(context);
 }
 
-static void fail(weir__context *context, weir__processor *child)
+static void fail_in(weir_engine *engine, weir__processor *child)
 {
     weir__processor_cold *cold = weir__processor_cold_of(child);
     cold->end_reason = cold->escalation;
     weir__or(&child->control, WEIR__CONTROL_FAILED, release);
-    (void)weir__room_close(context->engine, child);
+    (void)weir__room_close(engine, child);
     let_go(child);
+}
+
+static void fail(weir__context *context, weir__processor *child)
+{
+    fail_in(context->engine, child);
 }
 
 /* registry.lock held. Lets those go that are `passed`, or those that are not. */
@@ -264,7 +261,8 @@ static bool aside_for_parent(weir_turn *turn)
     const weir_status reason = cold->supervision->reason;
     weir__mutex_lock(&engine->registry.lock);
     weir__processor *parent = cold->parent;
-    const bool waits = decides(parent);
+    const bool frozen = weir__processor_is_frozen(processor);
+    const bool waits = !frozen && decides(parent);
     if (waits) {
         weir__processor_cold *above = weir__processor_cold_of(parent);
         cold->escalation = reason;
@@ -277,82 +275,12 @@ static bool aside_for_parent(weir_turn *turn)
         }
     }
     weir__mutex_unlock(&engine->registry.lock);
-    if (!waits) {
+    if (frozen) {
+        weir__supervise_over(turn->context); /* its end has come anyway */
+    } else if (!waits) {
         (void)stop(turn, reason, "it is stopped: its parent ends");
     }
     return waits;
-}
-
-/* ---- retry ---- */
-
-static void is_the_last(weir__supervision *s)
-{
-    s->tries = s->retry_max;
-}
-
-/* A timer's hook: on its scheduler's thread. The processor is this thread's until it is pushed. */
-static void again(void *context, weir_timer timer, weir_timer_outcome outcome)
-{
-    weir__processor *processor = context;
-    weir_engine *engine = weir__processor_dispatcher(processor)->engine;
-    weir__context *own = weir__context_find(engine);
-    (void)timer;
-    if (outcome == WEIR_TIMER_CANCELLED) {
-        is_the_last(its(processor)); /* the engine stops */
-    }
-    if (own != NULL) {
-        weir__ready_elsewhere(own, processor);
-        return;
-    }
-    weir__mutex_lock(&engine->registry.lock);
-    weir__dispatcher_push(weir__processor_dispatcher(processor), processor);
-    weir__mutex_unlock(&engine->registry.lock);
-}
-
-static weir_ns delay_of(const weir__supervision *s)
-{
-    const uint32_t doublings = s->tries - 1 < 40 ? s->tries - 1 : 40;
-    return s->retry_delay < RETRY_DELAY_MAX >> doublings ? s->retry_delay << doublings
-                                                         : RETRY_DELAY_MAX;
-}
-
-static void hold(weir_turn *turn, weir__envelope *envelope)
-{
-    weir__supervision *s = its(turn->processor);
-    weir__lone *held = &s->held;
-    if (envelope != &held->envelope) {
-        const uint32_t state = weir__load(&envelope->state, relaxed);
-        if ((state & WEIR__ENVELOPE_ALONE) != 0) {
-            *held = *weir__lone_of(envelope);
-        } else {
-            held->envelope = *envelope;
-        }
-        /* A signal's envelope goes back to it at once; this is a copy. */
-        weir__init(&held->envelope.state, state & ~(uint32_t)WEIR__ENVELOPE_SIGNAL);
-        s->tries = 0;
-        weir__or(&turn->processor->control, WEIR__CONTROL_RETRY, relaxed);
-    }
-    s->tries++;
-    turn->aside = WEIR__ASIDE_RETRY;
-}
-
-weir__envelope *weir__supervise_held(weir__processor *processor)
-{
-    return &its(processor)->held.envelope;
-}
-
-void weir__supervise_held_done(weir__processor *processor)
-{
-    weir__and(&processor->control, ~(uint32_t)WEIR__CONTROL_RETRY, relaxed);
-}
-
-static void release_held(weir__context *context, const weir__supervision *s)
-{
-    const weir__envelope *envelope = &s->held.envelope;
-    const uint32_t state = weir__load(&((weir__envelope *)(uintptr_t)envelope)->state, relaxed);
-    if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
-        weir__block_release(context, envelope->payload.shared.block);
-    }
 }
 
 /* ---- all of them ---- */
@@ -396,7 +324,9 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     weir__context *context = turn->context;
     weir__processor *processor = turn->processor;
     const bool resumes = directive == WEIR_RESUME;
-    if (reason == WEIR__FORGOTTEN) {
+    if (weir__freeze_leaves(processor)) {
+        /* No letter: of what is left the stop has spoken. */
+    } else if (reason == WEIR__FORGOTTEN) {
         weir__dead_letter(context, WEIR_DEAD_FAILED, WEIR_UNKNOWN, event->from.sender, turn->self,
                           event, "its asker was restarted meanwhile");
     } else {
@@ -433,27 +363,39 @@ bool weir__supervise(weir_turn *turn, weir__envelope *envelope, const weir_event
         snprintf(s->text, sizeof(s->text), "%s", weir__turn_text(turn));
     }
     if (directive == WEIR_RETRY) {
-        hold(turn, envelope);
+        weir__retry_hold(turn, envelope);
         return false;
     }
     return end_event(turn, envelope, event, directive, reason);
 }
 
-static bool aside_for_time(weir_turn *turn)
+/* registry.lock held. False: it does not wait for its parent. */
+static bool leave_list(weir__processor *child)
 {
-    weir__processor *processor = turn->processor;
-    weir__supervision *s = its(processor);
-    const weir_ns delay = delay_of(s);
-    weir__cell_add(&s->retries, 1);
-    weir__cell_add(&turn->context->tally.retries, 1);
-    /* From here on, if it succeeds, it may be anybody's. */
-    const weir_status status =
-        weir_timer_add(turn->context->engine, (weir_processor){ 0 }, NULL,
-                       WEIR_TIMER(.after = delay, .hook = again, .context = processor), NULL);
-    if (status == WEIR_STOPPING) {
-        is_the_last(s);
+    const weir__processor_cold *cold = weir__processor_cold_of(child);
+    weir__processor **link =
+        cold->parent != NULL ? &weir__processor_cold_of(cold->parent)->escalations : NULL;
+    while (link != NULL && *link != NULL && *link != child) {
+        link = &weir__processor_cold_of(*link)->escalation_next;
     }
-    return status == WEIR_OK; /* without a timer it comes again in its next turn */
+    if (link == NULL || *link == NULL) {
+        return false;
+    }
+    *link = cold->escalation_next;
+    return true;
+}
+
+void weir__supervise_hurry(weir_engine *engine, weir__processor *processor)
+{
+    const weir__supervision *s = of(processor);
+    if (s == NULL) {
+        return;
+    }
+    if (leave_list(processor)) {
+        fail_in(engine, processor);
+    } else {
+        weir__retry_hurry(engine, processor);
+    }
 }
 
 bool weir__supervise_aside(weir_turn *turn)
@@ -462,7 +404,7 @@ bool weir__supervise_aside(weir_turn *turn)
     turn->aside = WEIR__ASIDE_NOT;
     switch (why) {
     case WEIR__ASIDE_RETRY:
-        return aside_for_time(turn);
+        return weir__retry_aside(turn);
     case WEIR__ASIDE_CHILDREN:
         return aside_for_children(turn);
     case WEIR__ASIDE_PARENT:
@@ -538,8 +480,8 @@ bool weir__supervise_begin(weir_turn *turn)
     if (directive == WEIR_RESUME) {
         return true;
     }
-    its(processor)->reason = reason;
-    its(processor)->text[0] = '\0';
+    weir__supervision_of(processor)->reason = reason;
+    weir__supervision_of(processor)->text[0] = '\0';
     weir__cell_add(&context->tally.hooks_due, 1);
     return apply(turn, directive, reason);
 }
@@ -552,17 +494,19 @@ void weir__supervise_end(weir_turn *turn)
     const uint32_t control = weir__and(
         &processor->control, ~(uint32_t)(WEIR__CONTROL_RETRY | WEIR__CONTROL_RESTART), acq_rel);
     if ((control & WEIR__CONTROL_RETRY) != 0) {
-        release_held(turn->context, its(processor));
+        weir__retry_release(turn->context, weir__supervision_of(processor));
         weir__freeze_discard(turn->context, processor);
     }
-    if ((control & WEIR__CONTROL_RESTART) != 0) {
+    /* Its failure does not go up any more: a freeze was faster. */
+    if ((control & WEIR__CONTROL_RESTART) != 0 || turn->aside == WEIR__ASIDE_PARENT) {
         weir__supervise_over(turn->context);
     }
+    turn->aside = WEIR__ASIDE_NOT; /* the thread's next turn is another's */
 }
 
 void weir__supervise_bury(weir__context *context, weir__processor *processor)
 {
     if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_RETRY) != 0) {
-        release_held(context, its(processor));
+        weir__retry_release(context, weir__supervision_of(processor));
     }
 }

@@ -42,8 +42,15 @@ typedef struct weir__supervision {
     weir_status reason;     /* of the failure that is seen to */
     char text[128];         /* the same in words */
     weir__lone held;        /* with the reference to its block */
+    weir_timer timer;       /* of its last delay; under registry.lock */
     weir_ns restarted_at[]; /* the last restart_max times, in a ring */
 } weir__supervision;
+
+/* Of one that is known to have it. */
+static inline weir__supervision *weir__supervision_of(const weir__processor *processor)
+{
+    return weir__processor_cold_of(processor)->supervision;
+}
 
 /* At registration. NULL: no memory. */
 weir__supervision *weir__supervision_make(weir_engine *engine, const weir_processor_options *o);
@@ -73,6 +80,9 @@ void weir__supervise_end(weir_turn *turn);
 
 /* registry.lock held. Nobody will decide for these any more: they fail. */
 void weir__supervise_fail_children(weir__context *context, weir__processor *parent);
+
+/* registry.lock held. It is frozen: nobody is to wait for its next try, or for its parent. */
+void weir__supervise_hurry(weir_engine *engine, weir__processor *processor);
 
 /* What was counted as due is done. Of one that has FAILED, by its end: so that whoever watches it
  * hears of that before the engine closes. */

@@ -220,7 +220,12 @@ static void credit(const weir_turn *turn, progress *at)
 WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
 {
     weir__processor *processor = turn->processor;
-    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_ENDS) != 0) {
+    const uint32_t control = weir__load(&processor->control, acquire);
+    if ((control & WEIR__CONTROL_ENDS) != 0) {
+        if ((control & WEIR__CONTROL_RETRY) != 0) {
+            weir__envelope *held = weir__supervise_held(processor);
+            mourn(turn, held, weir__load(&held->state, relaxed));
+        }
         weir__supervise_end(turn);
         weir__asks_abandon(turn);
         if (!discard_all(turn, at)) {
@@ -243,11 +248,22 @@ WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
     return WEIR__TURN_OVER;
 }
 
-/* Nothing is left to take. True: the turn is over. False: something came meanwhile. */
-static bool settle(weir_turn *turn, progress *at, uint64_t word)
+/* Inside the mark: it has just gone idle, and may be another's. A place promised less, and one more
+ * that a child took to be seen to, leave the word as it was. True: so it was, and it is ours again.
+ */
+static bool was_overlooked(weir__processor *processor)
+{
+    return weir__unlikely((weir__load(&processor->control, acquire) & WEIR__CONTROL_SUPERVISED) !=
+                          0) &&
+           weir__mailbox_rouse(&processor->mailbox);
+}
+
+/* Nothing is left to take. True: the turn is over, *end is how. False: something came meanwhile. */
+static bool settle(weir_turn *turn, progress *at, uint64_t word, weir__turn_end *end)
 {
     weir__processor *processor = turn->processor;
     weir_engine *engine = turn->context->engine;
+    weir__stock *stock = &turn->context->stock;
     const bool blocking = weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK;
     const uint32_t index = weir__processor_index(processor);
     if (weir__unlikely(weir__mailbox_owed(word) > 0 && at->uncredited > 0)) {
@@ -259,7 +275,16 @@ static bool settle(weir_turn *turn, progress *at, uint64_t word)
     if (weir__unlikely(weir__load(&processor->rooms, relaxed) != NULL)) {
         weir__room_appeared(turn->context, processor, word - at->uncredited * WEIR__MAILBOX_ONE);
     }
-    if (!weir__mailbox_idle(&processor->mailbox, word, at->uncredited, &turn->context->stock)) {
+    const bool promised = weir__mailbox_owed(word) > 0;
+    if (promised) {
+        weir__context_enter(turn->context);
+    }
+    const bool idle = weir__mailbox_idle(&processor->mailbox, word, at->uncredited, stock);
+    *end = promised && idle && was_overlooked(processor) ? WEIR__TURN_MORE : WEIR__TURN_OVER;
+    if (promised) {
+        weir__context_leave(turn->context);
+    }
+    if (!idle) {
         return false;
     }
     if (weir__unlikely(blocking)) {
@@ -356,8 +381,9 @@ static weir__turn_end run_events(weir_turn *turn, progress *at, uint32_t batch)
                                 WEIR__CONTROL_SUPERVISED) != 0)) {
                 return WEIR__TURN_MORE; /* a child has failed: see to that first */
             }
-            if (settle(turn, at, word)) {
-                return WEIR__TURN_OVER;
+            weir__turn_end end;
+            if (settle(turn, at, word, &end)) {
+                return end;
             }
             continue;
         }

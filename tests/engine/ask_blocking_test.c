@@ -69,6 +69,29 @@ static void a_second_answer_to_a_thread_is_unknown(void **state)
     assert_int_equal(1, test_engine_end(b.engine).handled);
 }
 
+WEIR_EMPTY_TYPE(nod, "test.nod");
+
+static weir_status reply_with_a_nod(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)state;
+    return weir_turn_reply(turn, event->from, WEIR_EMPTY(nod));
+}
+
+static void an_answer_that_is_only_its_type_is_one(void **state)
+{
+    (void)state;
+    weir_event reply;
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.threads = 1));
+    const weir_processor p =
+        test_processor_add(engine, WEIR_PROCESSOR(.handler = reply_with_a_nod));
+    test_engine_start(engine);
+    assert_int_equal(WEIR_OK, weir_engine_ask(engine, p, WEIR_EMPTY(nod), 0, &reply));
+    assert_ptr_equal(&nod_type, reply.type);
+    assert_int_equal(0, reply.size);
+    weir_event_release(&reply);
+    assert_int_equal(1, test_engine_end(engine).handled);
+}
+
 static weir_status block_inside(void *state, weir_turn *turn, const weir_event *event)
 {
     asker *a = state;
@@ -255,6 +278,7 @@ int main(void)
         cmocka_unit_test(a_thread_gets_the_answer_and_gives_it_back),
         cmocka_unit_test(without_an_answer_it_is_a_timeout_and_a_late_one_is_refused),
         cmocka_unit_test(a_second_answer_to_a_thread_is_unknown),
+        cmocka_unit_test(an_answer_that_is_only_its_type_is_one),
         cmocka_unit_test(what_cannot_be_asked_from_outside_is_a_status),
         cmocka_unit_test(eight_threads_get_each_their_own_answers),
         cmocka_unit_test(a_stop_of_the_engine_wakes_threads_that_wait),

@@ -395,7 +395,7 @@ static weir_status drop_questions(void *state, weir_turn *turn, const weir_event
     if (weir_event_as(event, &go_on_type) == NULL) {
         return asker_handle(state, turn, event);
     }
-    weir__asks_drop(turn);
+    weir__asks_drop(turn, NULL);
     (void)sem_post(&a->done);
     return WEIR_OK;
 }
