@@ -82,13 +82,13 @@ typedef struct weir_option {
     size_t offset;
     const char *fallback; /* NULL: zero, false, none; or an error if `required` */
     bool required;
-    bool above;               /* `min` itself is not allowed */
-    double min, max;          /* INT, DOUBLE, DURATION (ns), BYTES; both 0: unbounded */
-    weir_ns unit;             /* DURATION: of a number without one; default a millisecond */
-    const char *const *words; /* ends with NULL. ENUM: value i is words[i]. DURATION: each of
+    bool above;                     /* `min` itself is not allowed */
+    double min, max;                /* INT, DOUBLE, DURATION (ns), BYTES; both 0: unbounded */
+    weir_ns unit;                   /* DURATION: of a number without one; default a millisecond */
+    const char *const *words;       /* ends with NULL. ENUM: value i is words[i]. DURATION: each of
                                  them is WEIR_FOREVER */
-    const char *help;         /* a sentence or two */
-    const char *since;        /* the version that had it first; may be NULL */
+    const char *help;               /* a sentence or two */
+    const char *since;              /* the version that had it first; may be NULL */
     const struct weir_option *rows; /* GROUP, ITEMS, MAP */
     size_t row_count;
     size_t item_size; /* ITEMS, MAP */

@@ -64,8 +64,8 @@ bool weir__nearest_key(const weir__filler *filler, const weir_option *rows, size
             consider(&s, &here, row.key);
         }
     }
-    for (size_t i = 0; s.distance == SIZE_MAX && filler->tables != NULL && filler->tables[i] != NULL;
-         i++) {
+    for (size_t i = 0;
+         s.distance == SIZE_MAX && filler->tables != NULL && filler->tables[i] != NULL; i++) {
         const weir_option_table *table = filler->tables[i];
         weir__path_begin(&here, table->path);
         look_below(&s, &here, table->rows, table->row_count);

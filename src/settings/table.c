@@ -11,13 +11,14 @@
 #define HOUR 3.6e12
 
 /* Word i is value i of the public enum. */
-static const char *const idle_words[] = { "default",   "backoff", "park", "sleep", "yield",
-                                          "busy-spin", "noop",    NULL };
+static const char *const idle_words[] = { "default", "backoff",   "park", "sleep",
+                                          "yield",   "busy-spin", "noop", NULL };
 static const char *const priority_words[] = { "default", "nice", "fifo", "round-robin", NULL };
 static const char *const overflow_words[] = { "default",     "fail",  "drop-newest",
                                               "drop-oldest", "block", NULL };
-static const char *const log_words[] = { "default", "debug", "info", "warning",
-                                         "error",   "off",   NULL };
+static const char *const log_words[] = {
+    "default", "debug", "info", "warning", "error", "off", NULL
+};
 static const char *const directive_words[] = { "resume", "retry",    "restart",
                                                "stop",   "escalate", NULL };
 static const char *const strategy_words[] = { "none", "partition", "shared", "per-dispatcher",
