@@ -299,25 +299,34 @@ static bool make_room(weir__tree *tree, weir__node *object)
     return true;
 }
 
-bool weir__object_set(weir__tree *tree, weir__node *object, const char *key, size_t length,
-                      weir__node *value)
+weir__node **weir__object_slot(weir__tree *tree, weir__node *object, const char *key, size_t length)
 {
     weir__member *member = find(tree, object, key, length);
     if (member != NULL) {
-        member->value = value;
-        return true;
+        return &member->value;
     }
     weir__text copy;
     if (!make_room(tree, object) || !weir__tree_text(tree, key, length, &copy)) {
-        return false;
+        return NULL;
     }
-    object->object.members[object->object.count] = (weir__member){ .key = copy, .value = value };
+    const size_t position = object->object.count++;
+    member = &object->object.members[position];
+    *member = (weir__member){ .key = copy };
     if (object->object.index != NULL) {
         index_put(tree, object->object.index, object->object.index_size, object->object.members,
-                  object->object.count);
+                  position);
     }
-    object->object.count++;
-    return true;
+    return &member->value;
+}
+
+bool weir__object_set(weir__tree *tree, weir__node *object, const char *key, size_t length,
+                      weir__node *value)
+{
+    weir__node **slot = weir__object_slot(tree, object, key, length);
+    if (slot != NULL) {
+        *slot = value;
+    }
+    return slot != NULL;
 }
 
 weir__node *weir__object_get(const weir__tree *tree, const weir__node *object, const char *key,

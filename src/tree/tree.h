@@ -85,6 +85,10 @@ bool weir__list_append(weir__tree *tree, weir__node *list, weir__node *item);
 /* A key that is there already keeps its place and gets the new value. The key is copied. */
 bool weir__object_set(weir__tree *tree, weir__node *object, const char *key, size_t length,
                       weir__node *value);
+/* The place of a key's value, added with NULL in it if it is not there. NULL: no memory. Good until
+ * the next key is added. */
+weir__node **weir__object_slot(weir__tree *tree, weir__node *object, const char *key,
+                               size_t length);
 /* NULL: no such key, or not an object. */
 weir__node *weir__object_get(const weir__tree *tree, const weir__node *object, const char *key,
                              size_t length);

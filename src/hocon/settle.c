@@ -1,0 +1,170 @@
+/*
+ * hocon/settle.c - from the root down, every part becomes a plain value.
+ *
+ * What was substituted in several places is one and the same value in all of them; that is why its
+ * size as a tree is counted, not only what it takes in memory.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <string.h>
+
+#include "hocon/resolve.h"
+
+/* --- size ------------------------------------------------------------------------------------- */
+
+/* The size of a settled value as a tree, saturated. Its height is bounded by what was checked
+ * before. */
+static size_t measure(weir__node *node, uint8_t *height)
+{
+    if (!weir__is_cell(node)) {
+        return sizeof(*node) + (node->kind == WEIR__NULL ? 0 : node->text.length);
+    }
+    weir__cell *cell = weir__cell_of(node);
+    if (cell->size == 0) {
+        const bool list = node->kind == WEIR__LIST;
+        const size_t count = list ? node->list.count : node->object.count;
+        size_t size = sizeof(*cell);
+        uint8_t deepest = 0;
+        for (size_t i = 0; i < count; i++) {
+            weir__node *part = list ? node->list.items[i] : node->object.members[i].value;
+            size += list ? sizeof(part) : sizeof(weir__member) + node->object.members[i].key.length;
+            uint8_t below = 0;
+            const size_t more = measure(part, &below);
+            size = more > SIZE_MAX / 2 - size ? SIZE_MAX / 2 : size + more;
+            deepest = below > deepest ? below : deepest;
+        }
+        cell->size = size;
+        cell->height = (uint8_t)(deepest + 1);
+    }
+    *height = cell->height;
+    return cell->size;
+}
+
+static weir__node *measured(weir__resolver *r, weir__node *node, weir__origin origin)
+{
+    const weir__hocon_options *options = &r->document->options;
+    uint8_t height = 0;
+    if (measure(node, &height) > options->resolved_size_max) {
+        r->document->spent = true;
+        return weir__resolve_fail(r, origin,
+                                  "the resolved value is larger than %zu bytes: substitutions that "
+                                  "repeat what is itself repeated grow without measure",
+                                  options->resolved_size_max);
+    }
+    if (height > options->depth_max + 1) {
+        r->document->spent = true;
+        return weir__resolve_fail(r, origin, "the resolved value is nested more than %u deep",
+                                  options->depth_max);
+    }
+    return node;
+}
+
+/* --- parts ------------------------------------------------------------------------------------ */
+
+/* A part that contains what it is a part of. */
+static weir__node *settle_part(weir__resolver *r, weir__node *part)
+{
+    weir__node *value = weir__settle(r, part);
+    if (value != &weir__cycling) {
+        return value;
+    }
+    if ((int)part->kind == WEIR__REFERENCE && ((const weir__reference *)part)->optional) {
+        return &weir__undefined;
+    }
+    return weir__resolve_fail(
+        r, part->origin, "this substitution is a part of the value that it stands for: a cycle");
+}
+
+static weir__node *settle_list(weir__resolver *r, const weir__node *list)
+{
+    weir__hocon *document = r->document;
+    weir__cell *settled = weir__document_cell(document, WEIR__LIST, list->origin, sizeof(*settled));
+    if (settled == NULL) {
+        return &weir__failed;
+    }
+    bool failed = false;
+    for (size_t i = 0; i < list->list.count && !document->spent; i++) {
+        weir__node *item = settle_part(r, list->list.items[i]);
+        if (weir__is_answer(item)) {
+            failed |= item == &weir__failed;
+        } else if (!weir__list_append(document->tree, &settled->node, item)) {
+            weir__document_lack(document, 0);
+        }
+    }
+    return failed || document->spent ? &weir__failed : &settled->node;
+}
+
+/* The members that are there, by their old index as long as all are. */
+static weir__node *settle_object(weir__resolver *r, const weir__node *object)
+{
+    weir__hocon *document = r->document;
+    const size_t count = object->object.count;
+    weir__cell *settled =
+        weir__document_cell(document, WEIR__OBJECT, object->origin, sizeof(*settled));
+    weir__member *members = weir__document_memory(document, count * sizeof(*members) + 1);
+    if (settled == NULL || members == NULL) {
+        return &weir__failed;
+    }
+    bool failed = false;
+    size_t kept = 0;
+    for (size_t i = 0; i < count && !document->spent; i++) {
+        const weir__member *member = &object->object.members[i];
+        weir__node *value = settle_part(r, member->value);
+        if (weir__is_answer(value)) {
+            failed |= value == &weir__failed;
+        } else {
+            members[kept++] = (weir__member){ member->key, value };
+        }
+    }
+    if (failed || document->spent) {
+        return &weir__failed;
+    }
+    if (kept == count) {
+        settled->node.object.members = members;
+        settled->node.object.count = settled->node.object.capacity = count;
+        settled->node.object.index = object->object.index;
+        settled->node.object.index_size = object->object.index_size;
+        return &settled->node;
+    }
+    for (size_t i = 0; i < kept; i++) {
+        if (!weir__object_set(document->tree, &settled->node, members[i].key.bytes,
+                              members[i].key.length, members[i].value)) {
+            weir__document_lack(document, 0);
+            return &weir__failed;
+        }
+    }
+    return &settled->node;
+}
+
+weir__node *weir__settle(weir__resolver *r, weir__node *node)
+{
+    weir__node *head = weir__head(r, node, NULL);
+    if (weir__is_answer(head) || !weir__is_open(head)) {
+        return head;
+    }
+    weir__cell *cell = weir__cell_of(head);
+    weir__node *known = weir__remembered(r, cell);
+    if (known != NULL) {
+        return known;
+    }
+    if (cell->busy) {
+        return &weir__cycling;
+    }
+    if (r->depth > r->document->options.depth_max) {
+        r->document->spent = true;
+        return weir__resolve_fail(r, node->origin, "the resolved value is nested more than %u deep",
+                                  r->document->options.depth_max);
+    }
+    if (!weir__work(r, 1, node->origin)) {
+        return &weir__failed;
+    }
+    cell->busy = true;
+    r->depth++;
+    weir__node *value = head->kind == WEIR__LIST ? settle_list(r, head) : settle_object(r, head);
+    r->depth--;
+    cell->busy = false;
+    if (!weir__is_answer(value)) {
+        value = measured(r, value, node->origin);
+    }
+    return weir__remember(r, cell, value);
+}
