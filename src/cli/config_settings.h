@@ -16,9 +16,9 @@ int weir__config_reference_run(int argc, char **argv);
 
 /* What the three have in common on their command lines. Zeroed: nothing was given. */
 typedef struct weir__config_line {
-    const char *const *files;     /* ends with NULL; NULL: none was named */
+    const char *const *files; /* ends with NULL; NULL: none was named */
     size_t file_count;
-    const char **settings;        /* of -D; ends with NULL */
+    const char **settings; /* of -D; ends with NULL */
     size_t setting_count;
     bool json, strict, ignore_environment;
 } weir__config_line;
