@@ -12,17 +12,13 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { TEXT_MAX = 1000, CAPACITY_FIRST = 8 };
+enum { TEXT_MAX = 980, CAPACITY_FIRST = 8 };
 
-/* The length of the UTF-8 character at `s` with `left` bytes, 0 if it is none, or one that a
- * terminal acts upon. */
-static size_t printable(const unsigned char *s, size_t left)
+/* The bytes of the UTF-8 character that begins with `s`, 0 if it is none. */
+static size_t character(const unsigned char *s, size_t left)
 {
-    if (s[0] < 0x80) {
-        return s[0] >= 0x20 && s[0] != 0x7f ? 1 : 0;
-    }
-    const size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
-    if (s[0] < 0xc2 || s[0] > 0xf4 || length > left) {
+    const size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0x80 ? 2 : 1;
+    if ((s[0] >= 0x80 && s[0] < 0xc2) || s[0] > 0xf4 || length > left) {
         return 0;
     }
     for (size_t i = 1; i < length; i++) {
@@ -30,42 +26,59 @@ static size_t printable(const unsigned char *s, size_t left)
             return 0;
         }
     }
-    const bool control = s[0] == 0xc2 && s[1] < 0xa0;
-    /* Marks that turn the direction of writing show a reader another text than the one that is
-     * there. */
-    const bool turns = s[0] == 0xe2 && ((s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) ||
-                                        (s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9));
-    return control || turns ? 0 : length;
+    /* Longer than it need be, half of a surrogate pair, beyond Unicode. */
+    const bool wrong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+                       (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90);
+    return wrong ? 0 : length;
 }
 
-/* A copy in which everything can be shown: others become \xNN. NULL: no memory. */
+/* Whether a character shows itself and nothing else: a terminal acts upon controls, and marks
+ * without a width or that turn the direction of writing show another text than the one that is
+ * there. */
+static bool is_plain(const unsigned char *s)
+{
+    if (s[0] < 0x80) {
+        return s[0] >= 0x20 && s[0] != 0x7f;
+    }
+    const bool control = s[0] == 0xc2 && s[1] < 0xa0;
+    const bool mark = (s[0] == 0xd8 && s[1] == 0x9c) ||
+                      (s[0] == 0xef && s[1] == 0xbb && s[2] == 0xbf) ||
+                      (s[0] == 0xe2 && s[1] == 0x80 && s[2] >= 0x8b && s[2] <= 0x8f) ||
+                      (s[0] == 0xe2 && s[1] == 0x80 && s[2] >= 0xa8 && s[2] <= 0xae) ||
+                      (s[0] == 0xe2 && s[1] == 0x81 && s[2] >= 0xa0 && s[2] <= 0xaf);
+    return !control && !mark;
+}
+
+/* A copy in which everything can be shown: others become \xNN. What is longer than TEXT_MAX is cut.
+ * NULL: no memory. */
 static char *shown(const weir_allocator *allocator, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
-    const size_t length = strlen(text);
-    size_t size = 1;
-    for (size_t i = 0; i < length;) {
-        const size_t step = printable(s + i, length - i);
-        size += step != 0 ? step : 4;
-        i += step != 0 ? step : 1;
-    }
-    char *copy = weir__allocate_raw(allocator, size);
-    if (copy == NULL) {
-        return NULL;
-    }
-    size_t used = 0;
-    for (size_t i = 0; i < length;) {
-        const size_t step = printable(s + i, length - i);
-        if (step != 0) {
-            memcpy(copy + used, s + i, step);
-        } else {
-            snprintf(copy + used, size - used, "\\x%02x", s[i]);
+    const size_t length = strnlen(text, TEXT_MAX);
+    char copy[4 * TEXT_MAX + 4];
+    size_t used = 0, at = 0;
+    while (at < length) {
+        /* The whole of a character that the bound splits has to be there, to be left out whole. */
+        const size_t step = character(s + at, strnlen(text + at, 4));
+        if (at + step > length || used + (step != 0 ? step : 4) > TEXT_MAX) {
+            break;
         }
-        used += step != 0 ? step : 4;
-        i += step != 0 ? step : 1;
+        if (step != 0 && is_plain(s + at)) {
+            memcpy(copy + used, s + at, step);
+            used += step;
+            at += step;
+            continue;
+        }
+        for (size_t end = at + (step != 0 ? step : 1); at < end; at++) {
+            used += (size_t)snprintf(copy + used, sizeof(copy) - used, "\\x%02x", s[at]);
+        }
     }
-    copy[used] = '\0';
-    return copy;
+    used += (size_t)snprintf(copy + used, sizeof(copy) - used, "%s", s[at] != '\0' ? "..." : "");
+    char *kept = weir__allocate_raw(allocator, used + 1);
+    if (kept != NULL) {
+        memcpy(kept, copy, used + 1);
+    }
+    return kept;
 }
 
 static void release(const weir_allocator *allocator, const char *text)
@@ -104,19 +117,22 @@ static bool make_room(weir__problems *problems)
 void weir__problems_add(weir__problems *problems, weir__severity severity, weir__origin origin,
                         const char *path, const char *format, ...)
 {
-    if (problems->count >= WEIR__PROBLEMS_MAX) {
+    /* Half of the room is for errors: no number of notes and warnings hides one. */
+    const size_t kept_errors = problems->errors - problems->left_out;
+    if (severity == WEIR__ERROR ? problems->count >= WEIR__PROBLEMS_MAX
+                                : problems->count - kept_errors >= WEIR__PROBLEMS_MAX / 2 ||
+                                      problems->count >= WEIR__PROBLEMS_MAX) {
         problems->left_out += severity == WEIR__ERROR ? 1 : 0;
         problems->errors += severity == WEIR__ERROR ? 1 : 0;
         return;
     }
-    char text[TEXT_MAX];
+    char text[TEXT_MAX + 8]; /* longer than what is shown, so that a cut is seen */
     va_list arguments;
     va_start(arguments, format);
-    const int length = vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    if (length >= (int)sizeof(text)) {
-        memcpy(text + sizeof(text) - 4, "...", 4);
+    if (vsnprintf(text, sizeof(text), format, arguments) < 0) {
+        snprintf(text, sizeof(text), "%s", format);
     }
+    va_end(arguments);
     weir__problem problem = { .severity = severity, .origin = origin };
     problem.origin.source = shown(problems->allocator, origin.source != NULL ? origin.source : "");
     problem.path = shown(problems->allocator, path != NULL ? path : "");

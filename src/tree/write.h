@@ -15,6 +15,9 @@ typedef bool (*weir__sink)(void *context, const char *bytes, size_t length);
  * or no memory for sorting. */
 bool weir__write_json(const weir__tree *tree, const weir__node *node, weir__sink sink,
                       void *context);
+/* The same on one line, without the newline: [1, {"a": true}]. */
+bool weir__write_json_line(const weir__tree *tree, const weir__node *node, weir__sink sink,
+                           void *context);
 /* One value on one line, as HOCON reads it back: for messages and generated files. */
 bool weir__write_hocon(const weir__tree *tree, const weir__node *node, weir__sink sink,
                        void *context);
