@@ -123,7 +123,7 @@ static inline bool weir__is_thunk(const weir__node *node)
     return (int)node->kind > WEIR__OBJECT;
 }
 
-/* Memory of the tree, zeroed. NULL: none, which stands in the problems, and the document is spent. */
+/* Memory of the tree, zeroed. NULL: none, which stands in the problems; the document is spent. */
 void *weir__document_memory(weir__hocon *document, size_t size);
 /* Says so, when a function of the tree could not get `size` or what it wanted. */
 void weir__document_lack(weir__hocon *document, size_t size);

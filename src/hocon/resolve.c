@@ -154,8 +154,8 @@ static weir__node *look_up(weir__resolver *r, const weir__reference *reference,
     return weir__is_answer(node) ? node : weir__head(r, node, context);
 }
 
-/* The answer that a reference keeps. Nothing there because of a cycle or a look-back does not count:
- * another way may find something. */
+/* The answer that a reference keeps. Nothing there because of a cycle or a look-back does not
+ * count: another way may find something. */
 static weir__node *conclude(weir__resolver *r, weir__reference *reference, weir__node *value,
                             bool settled)
 {
