@@ -31,6 +31,7 @@ typedef struct weir__cell {
     weir__node node;
     bool open;           /* holds something to resolve */
     bool cut;            /* an object that hides what lies below it */
+    bool kept;           /* all of its open parts are closures */
     bool busy;           /* its parts are being settled */
     uint8_t height;      /* of the settled value, 0 while unknown */
     uint32_t generation; /* of the resolving that `memo` belongs to */
