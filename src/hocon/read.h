@@ -33,6 +33,8 @@ typedef struct weir__reader {
     uint32_t include_depth; /* 0: a layer itself */
     uint32_t prefix;        /* names of the path that belong to the including files */
     size_t errors;          /* of syntax, in this text */
+    size_t names;           /* of the key of the last field, still behind the path */
+    const char *value;      /* where its value begins */
     bool ascii, json;
     bool over;           /* of no use to go on: memory, depth, or the end of the text */
     weir__problems late; /* findings that only count if the syntax is right */

@@ -24,7 +24,9 @@ weir__node *weir__resolve_fail(weir__resolver *r, weir__origin origin, const cha
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    weir__problems_add(r->document->problems, WEIR__ERROR, origin, NULL, "%s", text);
+    char path[300] = "";
+    weir__where(r->document, origin, path, sizeof(path));
+    weir__problems_add(r->document->problems, WEIR__ERROR, origin, path, "%s", text);
     return &weir__failed;
 }
 
@@ -55,27 +57,6 @@ weir__node *weir__remember(const weir__resolver *r, weir__cell *cell, weir__node
 
 /* --- references ------------------------------------------------------------------------------- */
 
-typedef struct written {
-    char text[160];
-} written;
-
-/* A substitution as it was written, without the path of the including files. */
-static written as_written(const weir__reference *reference)
-{
-    written w;
-    const int start = snprintf(w.text, sizeof(w.text), "${%s", reference->optional ? "?" : "");
-    const size_t size = sizeof(w.text) - (size_t)start;
-    const size_t length =
-        weir__path_format(reference->path + reference->prefix, reference->count - reference->prefix,
-                          w.text + start, size);
-    if (length + 4 > size) {
-        snprintf(w.text + sizeof(w.text) - 5, 5, "...}");
-    } else {
-        snprintf(w.text + start + length, size - length, "%s}", reference->list ? "[]" : "");
-    }
-    return w;
-}
-
 /* "${b}, ${c}": from where the cycle closed to here. */
 static void describe_cycle(const weir__resolver *r, char *text, size_t size)
 {
@@ -92,7 +73,7 @@ static void describe_cycle(const weir__resolver *r, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     while (count-- > 0 && used < size) {
-        const written w = as_written(way[count]);
+        const weir__written w = weir__reference_text(way[count]);
         const int more = snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", w.text);
         used += more > 0 ? (size_t)more : 0;
     }
@@ -102,14 +83,14 @@ static weir__node *fail_cycle(weir__resolver *r, const weir__reference *referenc
 {
     char way[400];
     describe_cycle(r, way, sizeof(way));
-    const written w = as_written(reference);
+    const weir__written w = weir__reference_text(reference);
     return weir__resolve_fail(r, reference->cell.node.origin,
                               "%s leads back to itself: a cycle of %s", w.text, way);
 }
 
 static weir__node *fail_undefined(weir__resolver *r, const weir__reference *reference)
 {
-    const written w = as_written(reference);
+    const weir__written w = weir__reference_text(reference);
     const bool single = reference->count - reference->prefix == 1;
     return weir__resolve_fail(
         r, reference->cell.node.origin,

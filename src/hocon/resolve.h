@@ -64,6 +64,17 @@ bool weir__work(weir__resolver *r, size_t amount, weir__origin origin);
 __attribute__((format(printf, 3, 4))) weir__node *
 weir__resolve_fail(weir__resolver *r, weir__origin origin, const char *format, ...);
 
+/* --- where.c ---------------------------------------------------------------------------------- */
+
+typedef struct weir__written {
+    char text[160];
+} weir__written;
+
+/* A substitution as it was written, without the path of the including files. */
+weir__written weir__reference_text(const weir__reference *reference);
+/* The path of the key that a part of the document was written at; "" if it is not found. */
+void weir__where(const weir__hocon *document, weir__origin origin, char *path, size_t size);
+
 /* --- join.c ----------------------------------------------------------------------------------- */
 
 /* `layer`: of a stack; then all that it brings keeps the context. */
