@@ -68,9 +68,10 @@ typedef struct weir__stack {
     size_t count, capacity;
     /* NULL: the document wrote it. Else the object that was merged while resolving and holds it. */
     const weir__node *owner;
-    /* While it is resolved: what the lowest n layers are, and the context in which layer n looks
-     * at what is below it. */
+    /* While it is resolved: what the lowest n layers make, what layer n is, and the context in
+     * which it looks at what is below it. */
     weir__node **below;
+    weir__node **heads;
     const struct weir__context **contexts;
 } weir__stack;
 

@@ -133,6 +133,15 @@ bool weir__file_into(weir__hocon *document, const weir__reader *from, const weir
         reader.include_depth = from->include_depth + 1;
         reader.prefix = (uint32_t)document->path_count;
     }
-    return syntax == WEIR__PROPERTIES ? weir__read_properties(&reader, object)
-                                      : weir__read_text_into(&reader, object);
+    if (syntax == WEIR__PROPERTIES) {
+        return weir__read_properties(&reader, object);
+    }
+    if (syntax != WEIR__JSON) {
+        return weir__read_text_into(&reader, object);
+    }
+    /* Of its own first: a key may stand there once, whatever it is put over. */
+    weir__cell *own = weir__document_cell(
+        document, WEIR__OBJECT, (weir__origin){ .source = reader.source, .line = 1 }, sizeof(*own));
+    return own != NULL && weir__read_text_into(&reader, &own->node) &&
+           weir__merge_objects(document, object, &own->node);
 }

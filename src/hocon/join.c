@@ -14,6 +14,21 @@ enum { WORK_OF_A_MEMBER = 8, WORK_SHIFT = 5 };
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
+/* The layers of a value, on a stack that is ours. */
+static bool add_layers(weir__resolver *r, weir__stack *stack, weir__node *upper)
+{
+    if ((int)upper->kind != WEIR__STACK) {
+        return weir__stack_add(r->document, stack, upper);
+    }
+    const weir__stack *from = (const weir__stack *)upper;
+    for (size_t i = 0; i < from->count; i++) {
+        if (!weir__stack_add(r->document, stack, from->layers[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What a key holds if `upper` comes over `lower`. NULL: no memory. */
 static weir__node *over(weir__resolver *r, const weir__node *owner, weir__node *lower,
                         weir__node *upper)
@@ -22,15 +37,15 @@ static weir__node *over(weir__resolver *r, const weir__node *owner, weir__node *
         return upper;
     }
     weir__stack *stack = (weir__stack *)lower;
-    if ((int)lower->kind == WEIR__STACK && stack->owner == owner) {
-        return weir__stack_add(r->document, stack, upper) ? lower : NULL;
+    if ((int)lower->kind != WEIR__STACK || stack->owner != owner) {
+        stack = (weir__stack *)weir__document_cell(r->document, WEIR__STACK, upper->origin,
+                                                   sizeof(*stack));
+        if (stack == NULL || !add_layers(r, stack, lower)) {
+            return NULL;
+        }
+        stack->owner = owner;
     }
-    stack = weir__stack_create(r->document, upper->origin, lower, upper);
-    if (stack == NULL) {
-        return NULL;
-    }
-    stack->owner = owner;
-    return &stack->cell.node;
+    return add_layers(r, stack, upper) ? &stack->cell.node : NULL;
 }
 
 bool weir__overlay(weir__resolver *r, weir__node *lower, weir__node *upper)
@@ -354,7 +369,7 @@ static weir__node *join(weir__resolver *r, const weir__node *at, const weir__pie
 }
 
 weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all,
-                                     const weir__context *context, bool own)
+                                     const weir__context *context)
 {
     weir__node *known = weir__remembered(r, &all->cell);
     if (known != NULL) {
@@ -368,9 +383,7 @@ weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
         weir__node *piece = all->pieces[i].node;
-        weir__node *head = weir__is_thunk(piece) ? weir__head(r, piece, context)
-                           : own                 ? weir__keep_context(r, piece, context)
-                                                 : piece;
+        weir__node *head = weir__head(r, piece, context);
         if (head == &weir__cycling || head == &weir__failed) {
             answer = answer == NULL || head == &weir__failed ? head : answer;
         } else if (head != &weir__undefined) {

@@ -154,34 +154,53 @@ static weir__node *look_up(weir__resolver *r, const weir__reference *reference,
     return weir__is_answer(node) ? node : weir__head(r, node, context);
 }
 
+/* The answer that a reference keeps. Nothing there because of a cycle or a look-back does not count:
+ * another way may find something. */
+static weir__node *conclude(weir__resolver *r, weir__reference *reference, weir__node *value,
+                            bool settled)
+{
+    /* Whoever came here in between has the word: a substitution is resolved once. */
+    weir__node *known = weir__remembered(r, &reference->cell);
+    if (known != NULL) {
+        return known;
+    }
+    if (value == &weir__cycling) {
+        value = reference->optional ? &weir__undefined : fail_cycle(r, reference);
+    } else if (value == &weir__undefined && !reference->optional) {
+        value = fail_undefined(r, reference);
+    }
+    if (value == &weir__undefined && !settled) {
+        return value;
+    }
+    return weir__remember(r, &reference->cell, value);
+}
+
 static weir__node *head_reference(weir__resolver *r, weir__reference *reference,
                                   const weir__context *context)
 {
     for (const weir__visit *visit = reference->visit; visit != NULL; visit = visit->earlier) {
         if (visit->context == context) {
             r->cycle = reference;
+            r->cycles++;
             return &weir__cycling;
         }
     }
     weir__visit visit = { reference, context, reference->visit, r->visit };
     reference->visit = r->visit = &visit;
     const bool touched = r->touched;
+    const uint32_t cycles = r->cycles;
     r->touched = false;
     weir__node *value = look_up(r, reference, context);
-    if (r->touched && context != NULL && !weir__is_answer(value)) {
+    if (value == &weir__undefined && r->touched && !reference->optional) {
+        /* It was not there yet. If it is there in the end, that is what was meant. */
+        value = look_up(r, reference, NULL);
+        value = value == &weir__cycling ? &weir__undefined : value;
+    } else if (r->touched && context != NULL && !weir__is_answer(value)) {
         value = weir__keep_context(r, value, context);
     }
+    const bool settled = !r->touched && r->cycles == cycles;
     r->touched |= touched;
-    /* Whoever came here in between has the word: a substitution is resolved once. */
-    weir__node *known = weir__remembered(r, &reference->cell);
-    if (known == NULL) {
-        if (value == &weir__cycling) {
-            value = reference->optional ? &weir__undefined : fail_cycle(r, reference);
-        } else if (value == &weir__undefined && !reference->optional) {
-            value = fail_undefined(r, reference);
-        }
-        known = weir__remember(r, &reference->cell, value);
-    }
+    weir__node *known = conclude(r, reference, value, settled);
     reference->visit = visit.earlier;
     r->visit = visit.outer;
     return known;
@@ -197,9 +216,10 @@ static bool prepare(weir__resolver *r, weir__stack *stack)
     }
     const size_t count = stack->count + 1;
     stack->below = (weir__node **)weir__document_memory(document, count * sizeof(*stack->below));
+    stack->heads = (weir__node **)weir__document_memory(document, count * sizeof(*stack->heads));
     stack->contexts =
         (const weir__context **)weir__document_memory(document, count * sizeof(*stack->contexts));
-    if (stack->below == NULL || stack->contexts == NULL) {
+    if (stack->below == NULL || stack->heads == NULL || stack->contexts == NULL) {
         return false;
     }
     stack->cell.generation = document->generation;
@@ -234,14 +254,24 @@ static weir__node *head_layer(weir__resolver *r, weir__stack *stack, size_t i,
     if (!weir__is_thunk(layer)) {
         return layer;
     }
+    if (stack->heads[i] != NULL) {
+        return stack->heads[i];
+    }
     const weir__context *context = context_of(r, stack, i, outer);
     if (context == NULL) {
         return &weir__failed;
     }
-    if ((int)layer->kind == WEIR__CONCATENATION) {
-        return weir__head_concatenation(r, (weir__concatenation *)layer, context, true);
+    weir__node *head = (int)layer->kind == WEIR__CONCATENATION
+                           ? weir__head_concatenation(r, (weir__concatenation *)layer, context)
+                           : weir__head(r, layer, context);
+    if (weir__is_answer(head)) {
+        return head;
     }
-    return weir__head(r, layer, context);
+    head = weir__keep_context(r, head, context);
+    if (stack->heads[i] == NULL) {
+        stack->heads[i] = head;
+    }
+    return stack->heads[i];
 }
 
 /* Several objects, one over the other. */
@@ -380,7 +410,7 @@ weir__node *weir__head(weir__resolver *r, weir__node *node, const weir__context 
         value = head_reference(r, (weir__reference *)node, context);
         break;
     case WEIR__CONCATENATION:
-        value = weir__head_concatenation(r, (weir__concatenation *)node, context, false);
+        value = weir__head_concatenation(r, (weir__concatenation *)node, context);
         break;
     case WEIR__STACK:
         value = head_stack(r, (weir__stack *)node, context);

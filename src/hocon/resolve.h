@@ -8,7 +8,8 @@
  *
  * Looking back: while layer n of a stack is resolved, whoever comes to that stack again sees the
  * layers below n only. A context is the list of such limits; it is part of the question, and what
- * was found through a limit keeps its context (a closure) for the parts that are still open.
+ * a layer brings, or was found through a limit, keeps its context (a closure) for the parts that
+ * are still open.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,6 +41,7 @@ typedef struct weir__resolver {
     uint64_t work;
     uint32_t nesting; /* of heads */
     uint32_t depth;   /* of what is being settled */
+    uint32_t cycles;  /* that were met */
     bool touched;     /* a limit was met */
 } weir__resolver;
 
@@ -64,10 +66,8 @@ weir__resolve_fail(weir__resolver *r, weir__origin origin, const char *format, .
 
 /* --- join.c ----------------------------------------------------------------------------------- */
 
-/* `own`: its own parts keep the context, because it is a layer of the stack that they look back
- * into. */
 weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all,
-                                     const weir__context *context, bool own);
+                                     const weir__context *context);
 /* Puts the members of an object over those of one that was made while resolving. */
 bool weir__overlay(weir__resolver *r, weir__node *lower, weir__node *upper);
 /* A list or an object whose open parts are to be resolved in a context. */
