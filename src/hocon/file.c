@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +23,12 @@ static weir__found unreadable(weir__shown *why, const char *text)
 /* Does the file lie below the folder that includes may not leave, wherever links lead? */
 static bool is_inside(const char *root, const char *path)
 {
-    char *real_root = realpath(root, NULL);
-    char *real_path = real_root != NULL ? realpath(path, NULL) : NULL;
-    bool inside = false;
-    if (real_path != NULL) {
-        const size_t length = strlen(real_root);
-        inside =
-            strncmp(real_root, real_path, length) == 0 && (real_path[length] == '/' || length == 1);
+    char real_root[PATH_MAX], real_path[PATH_MAX];
+    if (realpath(root, real_root) == NULL || realpath(path, real_path) == NULL) {
+        return false;
     }
-    free(real_path);
-    free(real_root);
-    return inside;
+    const size_t length = strlen(real_root);
+    return strncmp(real_root, real_path, length) == 0 && (real_path[length] == '/' || length == 1);
 }
 
 /* An open file to its end, but not more than the limit and one byte. */

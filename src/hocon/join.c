@@ -83,6 +83,7 @@ weir__node *weir__cut(weir__resolver *r, weir__node *object)
     }
     copy->node = *object;
     copy->open = weir__cell_of(object)->open;
+    copy->kept = weir__cell_of(object)->kept;
     copy->cut = true;
     return &copy->node;
 }
@@ -134,7 +135,7 @@ static bool close_members(weir__resolver *r, const weir__node *from, weir__node 
 
 weir__node *weir__keep_context(weir__resolver *r, weir__node *node, const weir__context *context)
 {
-    if (!weir__is_open(node) || context == NULL) {
+    if (!weir__is_open(node) || weir__cell_of(node)->kept || context == NULL) {
         return node;
     }
     weir__cell *copy =
@@ -142,7 +143,7 @@ weir__node *weir__keep_context(weir__resolver *r, weir__node *node, const weir__
     if (copy == NULL) {
         return &weir__failed;
     }
-    copy->open = true;
+    copy->open = copy->kept = true;
     copy->cut = weir__cell_of(node)->cut;
     const bool list = node->kind == WEIR__LIST;
     const size_t count = list ? node->list.count : node->object.count;
@@ -158,6 +159,11 @@ weir__node *weir__keep_context(weir__resolver *r, weir__node *node, const weir__
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
+static bool is_kept(const weir__node *node)
+{
+    return !weir__is_open(node) || ((const weir__cell *)node)->kept;
+}
+
 /* A list that can grow: a copy of `left` with room, or (if it is one of ours, with room behind its
  * end) the same items, which then belong to the new list. */
 static weir__node *join_lists(weir__resolver *r, weir__node *left, const weir__node *right)
@@ -167,7 +173,8 @@ static weir__node *join_lists(weir__resolver *r, weir__node *left, const weir__n
     if (joined == NULL) {
         return &weir__failed;
     }
-    joined->open = weir__cell_of(left)->open || weir__is_open(right);
+    joined->open = weir__is_open(left) || weir__is_open(right);
+    joined->kept = is_kept(left) && is_kept(right);
     const size_t count = left->list.count + right->list.count;
     weir__node **items = left->list.items;
     size_t capacity = left->list.capacity;
@@ -369,7 +376,7 @@ static weir__node *join(weir__resolver *r, const weir__node *at, const weir__pie
 }
 
 weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all,
-                                     const weir__context *context)
+                                     const weir__context *context, bool layer)
 {
     weir__node *known = weir__remembered(r, &all->cell);
     if (known != NULL) {
@@ -384,6 +391,9 @@ weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all
     for (size_t i = 0; i < all->count; i++) {
         weir__node *piece = all->pieces[i].node;
         weir__node *head = weir__head(r, piece, context);
+        if (layer && !weir__is_answer(head)) {
+            head = weir__keep_context(r, head, context);
+        }
         if (head == &weir__cycling || head == &weir__failed) {
             answer = answer == NULL || head == &weir__failed ? head : answer;
         } else if (head != &weir__undefined) {

@@ -55,8 +55,8 @@ __attribute__((format(printf, 3, 4))) void weir__read_fail(weir__reader *reader,
                                                            const char *format, ...);
 /* The path of the key that is being read, for messages; in the document's scratch. */
 const char *weir__read_path(weir__reader *reader);
-/* Skips to where a field or an item may begin, or (`whole`) to the bracket that closes the object or
- * list around. */
+/* Skips to where a field or an item may begin, or (`whole`) to the bracket that closes the object
+ * or list around. */
 void weir__read_recover(weir__reader *reader, bool whole);
 /* White space up to the end of the line; across lines, with comments. */
 void weir__skip_blank(weir__reader *reader);

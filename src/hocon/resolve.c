@@ -13,7 +13,7 @@
 
 #include "hocon/read.h"
 
-enum { NESTING_MAX = 1000, WORK_MAX = 20 * 1000 * 1000, SHOWN_MAX = 6 };
+enum { NESTING_MAX = 1000, WORK_MAX = 10 * 1000 * 1000, SHOWN_MAX = 6 };
 
 weir__node weir__undefined, weir__cycling, weir__failed;
 
@@ -154,8 +154,8 @@ static weir__node *look_up(weir__resolver *r, const weir__reference *reference,
     return weir__is_answer(node) ? node : weir__head(r, node, context);
 }
 
-/* The answer that a reference keeps. Nothing there because of a cycle or a look-back does not count:
- * another way may find something. */
+/* The answer that a reference keeps. Nothing there because of a cycle or a look-back does not
+ * count: another way may find something. */
 static weir__node *conclude(weir__resolver *r, weir__reference *reference, weir__node *value,
                             bool settled)
 {
@@ -261,13 +261,16 @@ static weir__node *head_layer(weir__resolver *r, weir__stack *stack, size_t i,
     if (context == NULL) {
         return &weir__failed;
     }
-    weir__node *head = (int)layer->kind == WEIR__CONCATENATION
-                           ? weir__head_concatenation(r, (weir__concatenation *)layer, context)
-                           : weir__head(r, layer, context);
+    weir__node *head;
+    if ((int)layer->kind == WEIR__CONCATENATION) {
+        head = weir__head_concatenation(r, (weir__concatenation *)layer, context, true);
+    } else {
+        head = weir__head(r, layer, context);
+        head = weir__is_answer(head) ? head : weir__keep_context(r, head, context);
+    }
     if (weir__is_answer(head)) {
         return head;
     }
-    head = weir__keep_context(r, head, context);
     if (stack->heads[i] == NULL) {
         stack->heads[i] = head;
     }
@@ -410,7 +413,7 @@ weir__node *weir__head(weir__resolver *r, weir__node *node, const weir__context 
         value = head_reference(r, (weir__reference *)node, context);
         break;
     case WEIR__CONCATENATION:
-        value = weir__head_concatenation(r, (weir__concatenation *)node, context);
+        value = weir__head_concatenation(r, (weir__concatenation *)node, context, false);
         break;
     case WEIR__STACK:
         value = head_stack(r, (weir__stack *)node, context);

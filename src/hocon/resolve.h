@@ -66,8 +66,9 @@ weir__resolve_fail(weir__resolver *r, weir__origin origin, const char *format, .
 
 /* --- join.c ----------------------------------------------------------------------------------- */
 
+/* `layer`: of a stack; then all that it brings keeps the context. */
 weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all,
-                                     const weir__context *context);
+                                     const weir__context *context, bool layer);
 /* Puts the members of an object over those of one that was made while resolving. */
 bool weir__overlay(weir__resolver *r, weir__node *lower, weir__node *upper);
 /* A list or an object whose open parts are to be resolved in a context. */
