@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/config_settings.h"
 #include "cli/usage.h"
 
 static const char program[] = "weir config";
@@ -17,6 +18,11 @@ static const char program[] = "weir config";
 static const weir__command commands[] = {
     { "render", "resolve files into one tree and print it as JSON", weir__config_render },
     { "get", "print one value of a file, as a program would read it", weir__config_get },
+    { "check", "say all that is wrong with a configuration", weir__config_check_run },
+    { "show", "print the settings that count, and where each came from", weir__config_show_run },
+    { "diff", "print what two files make different", weir__config_diff_run },
+    { "reference", "print every key with its default and what it is for",
+      weir__config_reference_run },
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
