@@ -142,6 +142,7 @@ static bool read_field(weir__reader *reader, weir__node *object)
     if (*key == 'i' && !reader->json && strncmp(key, "include", 7) == 0) {
         weir__text word;
         reader->names = 0;
+        reader->value = NULL;
         if (weir__scan_word(reader, &word) == WEIR__TOKEN_TEXT && word.length == 7) {
             return weir__read_include(reader, object, key);
         }
@@ -190,7 +191,7 @@ static bool go_on(weir__reader *reader, bool braced)
 static weir__shown meant(const weir__reader *reader)
 {
     weir__shown shown;
-    const char *begin = reader->value, *end;
+    const char *begin = reader->value != NULL ? reader->value : reader->at, *end;
     while (weir__blank_at(begin) != 0) {
         begin += weir__blank_at(begin);
     }

@@ -83,6 +83,9 @@ typedef enum weir__token_kind {
 weir__token_kind weir__scan_word(weir__reader *reader, weir__text *out);
 /* A quoted text at `at` (one or three quotes). The bytes lie in the text itself or in the tree. */
 bool weir__scan_quoted(weir__reader *reader, weir__text *out);
+/* A \u escape at `s` (the backslash), two of them if they are halves. Returns the bytes read, 0: a
+ * mistake, reported. */
+size_t weir__scan_unicode(weir__reader *reader, const char *s, uint32_t *out);
 /* Does a simple value begin at `at`: a quoted or unquoted text, a substitution? */
 bool weir__at_simple(const weir__reader *reader);
 bool weir__at_comment(const weir__reader *reader, const char *at);
