@@ -46,11 +46,11 @@ static bool add_standard_input(weir__hocon *document, weir__problems *problems)
     const size_t size = fread(text, 1, INPUT_MAX + 1, stdin);
     bool added = false;
     if (ferror(stdin) != 0) {
-        weir__problems_add(problems, WEIR__ERROR, origin, NULL, "cannot be read: %s",
+        weir__problems_add(problems, WEIR__ERROR, origin, NULL, "cannot read it: %s",
                            strerror(errno));
     } else if (size > INPUT_MAX) {
         weir__problems_add(problems, WEIR__ERROR, origin, NULL,
-                           "is larger than %d bytes, the most that is read", INPUT_MAX);
+                           "cannot read it: it is larger than %d bytes", INPUT_MAX);
     } else {
         added = weir__hocon_add_text(document, name, text, size);
     }

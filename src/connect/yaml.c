@@ -212,8 +212,7 @@ static bool check_characters(const char *source, const char *text, size_t size,
         const size_t length = character(s + i, size - i);
         if (length == 0) {
             weir__problems_add(problems, WEIR__ERROR, origin, NULL,
-                               "the byte \\x%02x is not UTF-8, which YAML is written in here",
-                               s[i]);
+                               "the byte 0x%02x is not UTF-8 here: save the file as UTF-8", s[i]);
             return false;
         }
         if ((s[i] < 0x20 && s[i] != '\t' && s[i] != '\n' && s[i] != '\r') || s[i] == 0x7f) {

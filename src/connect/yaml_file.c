@@ -37,9 +37,9 @@ static bool grow(contents *c, size_t most)
     return true;
 }
 
-static void cannot(weir__problems *problems, weir__origin origin)
+static void cannot(weir__problems *problems, weir__origin origin, const char *why)
 {
-    weir__problems_add(problems, WEIR__ERROR, origin, NULL, "cannot be read: %s", strerror(errno));
+    weir__problems_add(problems, WEIR__ERROR, origin, NULL, "cannot read it: %s", why);
 }
 
 /* A pipe says at its end how long it was, so the size is not asked for before. */
@@ -55,12 +55,12 @@ static bool read_all(FILE *file, contents *c, size_t most, weir__origin origin,
         const size_t got = fread(c->bytes + c->size, 1, c->capacity - c->size, file);
         c->size += got;
         if (ferror(file) != 0) {
-            cannot(problems, origin);
+            cannot(problems, origin, strerror(errno));
             return false;
         }
         if (c->size > most) {
             weir__problems_add(problems, WEIR__ERROR, origin, NULL,
-                               "is larger than %zu bytes, the most that is read", most);
+                               "cannot read it: it is larger than %zu bytes", most);
             return false;
         }
         if (got == 0) {
@@ -82,12 +82,11 @@ weir__tree *weir__yaml_read_file(const weir__yaml_options *options, const char *
     FILE *file = fopen(path, "rbe");
     struct stat status;
     if (file == NULL) {
-        cannot(problems, origin);
+        cannot(problems, origin, strerror(errno));
         return NULL;
     }
     if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {
-        errno = EISDIR;
-        cannot(problems, origin);
+        cannot(problems, origin, "it is a folder");
         fclose(file);
         return NULL;
     }

@@ -31,6 +31,7 @@ typedef struct weir__cell {
     weir__node node;
     bool open;           /* holds something to resolve */
     bool cut;            /* an object that hides what lies below it */
+    bool kept;           /* all of its open parts are closures */
     bool busy;           /* its parts are being settled */
     uint8_t height;      /* of the settled value, 0 while unknown */
     uint32_t generation; /* of the resolving that `memo` belongs to */
@@ -68,9 +69,10 @@ typedef struct weir__stack {
     size_t count, capacity;
     /* NULL: the document wrote it. Else the object that was merged while resolving and holds it. */
     const weir__node *owner;
-    /* While it is resolved: what the lowest n layers are, and the context in which layer n looks
-     * at what is below it. */
+    /* While it is resolved: what the lowest n layers make, what layer n is, and the context in
+     * which it looks at what is below it. */
     weir__node **below;
+    weir__node **heads;
     const struct weir__context **contexts;
 } weir__stack;
 
@@ -122,7 +124,7 @@ static inline bool weir__is_thunk(const weir__node *node)
     return (int)node->kind > WEIR__OBJECT;
 }
 
-/* Memory of the tree, zeroed. NULL: none, which stands in the problems, and the document is spent. */
+/* Memory of the tree, zeroed. NULL: none, which stands in the problems; the document is spent. */
 void *weir__document_memory(weir__hocon *document, size_t size);
 /* Says so, when a function of the tree could not get `size` or what it wanted. */
 void weir__document_lack(weir__hocon *document, size_t size);

@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,20 +20,30 @@ static weir__found unreadable(weir__shown *why, const char *text)
     return WEIR__UNREADABLE;
 }
 
-/* Does the file lie below the folder that includes may not leave, wherever links lead? */
-static bool is_inside(const char *root, const char *path)
+/* An included file is a regular one, and lies below the folder that includes may not leave, wherever
+ * links lead. `real` becomes its path. */
+static weir__found look_at_include(const char *root, const char *path, char real[PATH_MAX],
+                                   weir__shown *why)
 {
-    char *real_root = realpath(root, NULL);
-    char *real_path = real_root != NULL ? realpath(path, NULL) : NULL;
-    bool inside = false;
-    if (real_path != NULL) {
-        const size_t length = strlen(real_root);
-        inside =
-            strncmp(real_root, real_path, length) == 0 && (real_path[length] == '/' || length == 1);
+    struct stat about;
+    if (realpath(path, real) == NULL || stat(real, &about) != 0) {
+        const int error = errno;
+        (void)unreadable(why, strerror(error));
+        return error == ENOENT || error == ENOTDIR ? WEIR__MISSING : WEIR__UNREADABLE;
     }
-    free(real_path);
-    free(real_root);
-    return inside;
+    char top[PATH_MAX];
+    if (root != NULL) {
+        if (realpath(root, top) == NULL) {
+            return unreadable(why, "the folder for includes is not there");
+        }
+        const size_t length = strlen(top);
+        if (strncmp(top, real, length) != 0 || (real[length] != '/' && length > 1)) {
+            return unreadable(why, "it lies outside the folder for includes");
+        }
+    }
+    return S_ISREG(about.st_mode)   ? WEIR__FOUND
+           : S_ISDIR(about.st_mode) ? unreadable(why, "it is a folder")
+                                    : unreadable(why, "it is not a regular file");
 }
 
 /* An open file to its end, but not more than the limit and one byte. */
@@ -87,16 +98,21 @@ weir__found weir__file_read(const weir__hocon *document, const char *path, bool 
                             weir__file *out, weir__shown *why)
 {
     *out = (weir__file){ 0 };
+    char real[PATH_MAX];
+    if (included) {
+        const weir__found found = look_at_include(document->options.include_root, path, real, why);
+        if (found != WEIR__FOUND) {
+            return found;
+        }
+        path = real;
+    }
     FILE *stream = fopen(path, "rbe");
     if (stream == NULL) {
         const int error = errno;
-        snprintf(why->text, sizeof(why->text), "%s", strerror(error));
+        (void)unreadable(why, strerror(error));
         return error == ENOENT || error == ENOTDIR ? WEIR__MISSING : WEIR__UNREADABLE;
     }
-    const char *root = document->options.include_root;
-    const weir__found found = included && root != NULL && !is_inside(root, path)
-                                  ? unreadable(why, "it lies outside the folder for includes")
-                                  : read_open(document, stream, out, why);
+    const weir__found found = read_open(document, stream, out, why);
     fclose(stream);
     return found;
 }
@@ -133,6 +149,15 @@ bool weir__file_into(weir__hocon *document, const weir__reader *from, const weir
         reader.include_depth = from->include_depth + 1;
         reader.prefix = (uint32_t)document->path_count;
     }
-    return syntax == WEIR__PROPERTIES ? weir__read_properties(&reader, object)
-                                      : weir__read_text_into(&reader, object);
+    if (syntax == WEIR__PROPERTIES) {
+        return weir__read_properties(&reader, object);
+    }
+    if (syntax != WEIR__JSON) {
+        return weir__read_text_into(&reader, object);
+    }
+    /* Of its own first: a key may stand there once, whatever it is put over. */
+    weir__cell *own = weir__document_cell(
+        document, WEIR__OBJECT, (weir__origin){ .source = reader.source, .line = 1 }, sizeof(*own));
+    return own != NULL && weir__read_text_into(&reader, &own->node) &&
+           weir__merge_objects(document, object, &own->node);
 }

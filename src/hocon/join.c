@@ -14,6 +14,21 @@ enum { WORK_OF_A_MEMBER = 8, WORK_SHIFT = 5 };
 
 /* --- objects ---------------------------------------------------------------------------------- */
 
+/* The layers of a value, on a stack that is ours. */
+static bool add_layers(weir__resolver *r, weir__stack *stack, weir__node *upper)
+{
+    if ((int)upper->kind != WEIR__STACK) {
+        return weir__stack_add(r->document, stack, upper);
+    }
+    const weir__stack *from = (const weir__stack *)upper;
+    for (size_t i = 0; i < from->count; i++) {
+        if (!weir__stack_add(r->document, stack, from->layers[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* What a key holds if `upper` comes over `lower`. NULL: no memory. */
 static weir__node *over(weir__resolver *r, const weir__node *owner, weir__node *lower,
                         weir__node *upper)
@@ -22,15 +37,15 @@ static weir__node *over(weir__resolver *r, const weir__node *owner, weir__node *
         return upper;
     }
     weir__stack *stack = (weir__stack *)lower;
-    if ((int)lower->kind == WEIR__STACK && stack->owner == owner) {
-        return weir__stack_add(r->document, stack, upper) ? lower : NULL;
+    if ((int)lower->kind != WEIR__STACK || stack->owner != owner) {
+        stack = (weir__stack *)weir__document_cell(r->document, WEIR__STACK, upper->origin,
+                                                   sizeof(*stack));
+        if (stack == NULL || !add_layers(r, stack, lower)) {
+            return NULL;
+        }
+        stack->owner = owner;
     }
-    stack = weir__stack_create(r->document, upper->origin, lower, upper);
-    if (stack == NULL) {
-        return NULL;
-    }
-    stack->owner = owner;
-    return &stack->cell.node;
+    return add_layers(r, stack, upper) ? &stack->cell.node : NULL;
 }
 
 bool weir__overlay(weir__resolver *r, weir__node *lower, weir__node *upper)
@@ -68,6 +83,7 @@ weir__node *weir__cut(weir__resolver *r, weir__node *object)
     }
     copy->node = *object;
     copy->open = weir__cell_of(object)->open;
+    copy->kept = weir__cell_of(object)->kept;
     copy->cut = true;
     return &copy->node;
 }
@@ -119,7 +135,7 @@ static bool close_members(weir__resolver *r, const weir__node *from, weir__node 
 
 weir__node *weir__keep_context(weir__resolver *r, weir__node *node, const weir__context *context)
 {
-    if (!weir__is_open(node) || context == NULL) {
+    if (!weir__is_open(node) || weir__cell_of(node)->kept || context == NULL) {
         return node;
     }
     weir__cell *copy =
@@ -127,7 +143,7 @@ weir__node *weir__keep_context(weir__resolver *r, weir__node *node, const weir__
     if (copy == NULL) {
         return &weir__failed;
     }
-    copy->open = true;
+    copy->open = copy->kept = true;
     copy->cut = weir__cell_of(node)->cut;
     const bool list = node->kind == WEIR__LIST;
     const size_t count = list ? node->list.count : node->object.count;
@@ -143,6 +159,11 @@ weir__node *weir__keep_context(weir__resolver *r, weir__node *node, const weir__
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
+static bool is_kept(const weir__node *node)
+{
+    return !weir__is_open(node) || ((const weir__cell *)node)->kept;
+}
+
 /* A list that can grow: a copy of `left` with room, or (if it is one of ours, with room behind its
  * end) the same items, which then belong to the new list. */
 static weir__node *join_lists(weir__resolver *r, weir__node *left, const weir__node *right)
@@ -152,7 +173,8 @@ static weir__node *join_lists(weir__resolver *r, weir__node *left, const weir__n
     if (joined == NULL) {
         return &weir__failed;
     }
-    joined->open = weir__cell_of(left)->open || weir__is_open(right);
+    joined->open = weir__is_open(left) || weir__is_open(right);
+    joined->kept = is_kept(left) && is_kept(right);
     const size_t count = left->list.count + right->list.count;
     weir__node **items = left->list.items;
     size_t capacity = left->list.capacity;
@@ -354,7 +376,7 @@ static weir__node *join(weir__resolver *r, const weir__node *at, const weir__pie
 }
 
 weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all,
-                                     const weir__context *context, bool own)
+                                     const weir__context *context, bool layer)
 {
     weir__node *known = weir__remembered(r, &all->cell);
     if (known != NULL) {
@@ -368,9 +390,10 @@ weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all
     size_t count = 0;
     for (size_t i = 0; i < all->count; i++) {
         weir__node *piece = all->pieces[i].node;
-        weir__node *head = weir__is_thunk(piece) ? weir__head(r, piece, context)
-                           : own                 ? weir__keep_context(r, piece, context)
-                                                 : piece;
+        weir__node *head = weir__head(r, piece, context);
+        if (layer && !weir__is_answer(head)) {
+            head = weir__keep_context(r, head, context);
+        }
         if (head == &weir__cycling || head == &weir__failed) {
             answer = answer == NULL || head == &weir__failed ? head : answer;
         } else if (head != &weir__undefined) {

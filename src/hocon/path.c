@@ -193,7 +193,7 @@ static bool is_own_path(const weir__hocon *document, const weir__reference *refe
     return true;
 }
 
-weir__node *weir__scan_reference(weir__reader *reader)
+static weir__node *scan_reference(weir__reader *reader)
 {
     weir__hocon *document = reader->document;
     const char *start = reader->at;
@@ -242,6 +242,16 @@ weir__node *weir__scan_reference(weir__reader *reader)
     reference->list = list;
     reference->self = reader->lists == 0 && is_own_path(document, reference, base);
     return &reference->cell.node;
+}
+
+weir__node *weir__scan_reference(weir__reader *reader)
+{
+    const char *start = reader->at;
+    weir__node *node = scan_reference(reader);
+    if (node == NULL && !reader->over) {
+        reader->at = start; /* so that its brace is skipped with the one that closes it */
+    }
+    return node;
 }
 
 /* --- as text ---------------------------------------------------------------------------------- */

@@ -37,43 +37,16 @@ static void skip_spaces(weir__reader *reader)
     }
 }
 
-/* A \uXXXX, or two of them. */
-static bool take_unicode(weir__reader *reader, char *out, size_t *used)
-{
-    weir__text text;
-    const char *at = reader->at;
-    const size_t length = at[6] == '\\' && at[7] == 'u' && (at[2] | 0x20) == 'd' ? 12 : 6;
-    char quoted[16] = "\"";
-    for (size_t i = 1; i < 6; i++) {
-        if (is_line_end(at[i]) || at + i >= reader->end) {
-            weir__read_fail(reader, at, "\\u is followed by four hexadecimal digits");
-            return false;
-        }
-    }
-    memcpy(quoted + 1, at, length);
-    memcpy(quoted + 1 + length, "\"", 2);
-    /* The rules are those of a quoted text. */
-    weir__reader part = *reader;
-    part.start = part.at = quoted;
-    part.end = quoted + strlen(quoted);
-    part.line_start = part.column_at = quoted - (at - reader->line_start);
-    part.ascii = true;
-    if (!weir__scan_quoted(&part, &text)) {
-        reader->errors++;
-        return false;
-    }
-    memcpy(out + *used, text.bytes, text.length);
-    *used += text.length;
-    reader->at += length;
-    return true;
-}
-
 /* An escape at `at`; the end of a line after the backslash joins the next one to it. */
 static bool take_escape(weir__reader *reader, char *out, size_t *used)
 {
     const char c = reader->at[1];
     if (c == 'u') {
-        return take_unicode(reader, out, used);
+        uint32_t character;
+        const size_t length = weir__scan_unicode(reader, reader->at, &character);
+        *used += length != 0 ? weir__utf8_put(out + *used, character) : 0;
+        reader->at += length;
+        return length != 0;
     }
     reader->at++;
     if (reader->at >= reader->end) {

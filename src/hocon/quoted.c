@@ -25,9 +25,7 @@ static bool hex4(const char *s, const char *end, uint32_t *out)
     return true;
 }
 
-/* A \u escape at `s` (the backslash), two of them if they are halves. Returns the bytes read, 0: a
- * mistake. */
-static size_t unicode_escape(weir__reader *reader, const char *s, uint32_t *out)
+size_t weir__scan_unicode(weir__reader *reader, const char *s, uint32_t *out)
 {
     uint32_t first, second;
     if (!hex4(s + 2, reader->end, &first)) {
@@ -68,7 +66,7 @@ static bool decode(weir__reader *reader, const char *s, const char *end, weir__t
             s += 2;
         } else if (s[1] == 'u') {
             uint32_t character;
-            const size_t length = unicode_escape(reader, s, &character);
+            const size_t length = weir__scan_unicode(reader, s, &character);
             if (length == 0) {
                 return false;
             }

@@ -53,7 +53,7 @@ static weir__node *appended(weir__reader *reader, weir__node *value)
 typedef enum separator { NONE, EQUALS, APPEND, BRACE } separator;
 
 /* What stands between key and value. */
-static separator scan_between(weir__reader *reader, const char *key)
+static separator scan_between(weir__reader *reader)
 {
     weir__skip_lines(reader);
     const char *at = reader->at;
@@ -69,8 +69,7 @@ static separator scan_between(weir__reader *reader, const char *key)
         return APPEND;
     }
     const weir__shown shown = weir__read_shown(reader, at);
-    const weir__shown name = weir__read_shown(reader, key);
-    weir__read_fail(reader, at, "the key %s is followed by %s: %s", name.text, shown.text,
+    weir__read_fail(reader, at, "the key is followed by %s: %s", shown.text,
                     reader->json ? "':' is missing between key and value"
                                  : "'=', ':', '+=' or '{' is missing");
     return NONE;
@@ -142,6 +141,8 @@ static bool read_field(weir__reader *reader, weir__node *object)
     const char *key = reader->at;
     if (*key == 'i' && !reader->json && strncmp(key, "include", 7) == 0) {
         weir__text word;
+        reader->names = 0;
+        reader->value = NULL;
         if (weir__scan_word(reader, &word) == WEIR__TOKEN_TEXT && word.length == 7) {
             return weir__read_include(reader, object, key);
         }
@@ -153,12 +154,15 @@ static bool read_field(weir__reader *reader, weir__node *object)
     if (count != 0 && reader->depth + count - 1 > document->options.depth_max) {
         weir__read_fail(reader, key, "nested more than %u deep", document->options.depth_max);
     } else if (count != 0) {
-        const separator between = scan_between(reader, key);
+        const separator between = scan_between(reader);
         if (between != NONE) {
             reader->depth += (uint32_t)count - 1;
+            const char *start = reader->at;
             weir__node *value = read_field_value(reader, between);
             reader->depth -= (uint32_t)count - 1;
             good = value != NULL && put_field(reader, object, base, count, key, value);
+            reader->names = count;
+            reader->value = start;
         }
     }
     document->path_count = base;
@@ -183,32 +187,61 @@ static bool go_on(weir__reader *reader, bool braced)
     return true;
 }
 
+/* The value that the last field seems to be meant to have: to the end of its line. */
+static weir__shown meant(const weir__reader *reader)
+{
+    weir__shown shown;
+    const char *begin = reader->value != NULL ? reader->value : reader->at, *end;
+    while (weir__blank_at(begin) != 0) {
+        begin += weir__blank_at(begin);
+    }
+    for (end = begin; end < reader->end && *end != '\n' && *end != '"' && *end != '\\';) {
+        end += weir__utf8_length(end);
+    }
+    while (end > begin && (end[-1] == ' ' || end[-1] == '\r')) {
+        end--;
+    }
+    const bool fits = *end != '"' && *end != '\\' && begin < reader->at &&
+                      (size_t)(end - begin) < sizeof(shown.text) - 2;
+    snprintf(shown.text, sizeof(shown.text), fits ? "\"%.*s\"" : "\"...\"", (int)(end - begin),
+             begin);
+    return shown;
+}
+
+static void fail_between(weir__reader *reader, weir__origin opened, bool braced)
+{
+    const weir__shown shown = weir__read_shown(reader, reader->at);
+    const char c = *reader->at;
+    if (c == ']' && braced) {
+        weir__read_fail(reader, reader->at,
+                        "']' in the object that begins with '{' at %u:%u: '}' is missing before it",
+                        opened.line, opened.column);
+    } else if (c == ']') {
+        weir__read_fail(reader, reader->at, "']' without '['; quote it if it is part of a string");
+    } else if (c == '"' || weir__at_simple(reader) || c == '{' || c == '[') {
+        weir__read_fail(reader, reader->at,
+                        "%s may not follow here: a comma or a new line is missing before it",
+                        shown.text);
+    } else {
+        const weir__shown value = meant(reader);
+        weir__read_fail(reader, reader->at,
+                        "%s may not stand outside quotes in a value; quote the value: %s%s",
+                        shown.text, value.text,
+                        c == ':' || c == '=' ? ", or put a comma or a new line before the key that "
+                                               "begins here"
+                                             : "");
+    }
+}
+
 /* Behind a field: a comma, a new line, or the end of the object. */
 static bool between_fields(weir__reader *reader, weir__origin opened, bool braced)
 {
     if (weir__read_separator(reader) || reader->at >= reader->end || *reader->at == '}') {
         return true;
     }
-    const weir__shown shown = weir__read_shown(reader, reader->at);
-    const char c = *reader->at;
-    if (c == ':' || c == '=') {
-        weir__read_fail(reader, reader->at,
-                        "%s in a value: quote the value if it is part of it; if a new key stands "
-                        "before it, put a comma or a new line between the fields",
-                        shown.text);
-    } else if (c == ']' && braced) {
-        weir__read_fail(reader, reader->at,
-                        "']' in the object that begins with '{' at %u:%u: '}' "
-                        "is missing before it",
-                        opened.line, opened.column);
-    } else if (c == ']') {
-        weir__read_fail(reader, reader->at, "']' without '['; quote it if it is part of a string");
-    } else {
-        weir__read_fail(reader, reader->at,
-                        "%s may not stand outside quotes here; quote it, or put a comma or a new "
-                        "line before it",
-                        shown.text);
-    }
+    reader->document->path_count += reader->names;
+    fail_between(reader, opened, braced);
+    reader->document->path_count -= reader->names;
     return false;
 }
 

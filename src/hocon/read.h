@@ -33,6 +33,8 @@ typedef struct weir__reader {
     uint32_t include_depth; /* 0: a layer itself */
     uint32_t prefix;        /* names of the path that belong to the including files */
     size_t errors;          /* of syntax, in this text */
+    size_t names;           /* of the key of the last field, still behind the path */
+    const char *value;      /* where its value begins */
     bool ascii, json;
     bool over;           /* of no use to go on: memory, depth, or the end of the text */
     weir__problems late; /* findings that only count if the syntax is right */
@@ -55,8 +57,8 @@ __attribute__((format(printf, 3, 4))) void weir__read_fail(weir__reader *reader,
                                                            const char *format, ...);
 /* The path of the key that is being read, for messages; in the document's scratch. */
 const char *weir__read_path(weir__reader *reader);
-/* Skips to where a field or an item may begin, or (`whole`) to the bracket that closes the object or
- * list around. */
+/* Skips to where a field or an item may begin, or (`whole`) to the bracket that closes the object
+ * or list around. */
 void weir__read_recover(weir__reader *reader, bool whole);
 /* White space up to the end of the line; across lines, with comments. */
 void weir__skip_blank(weir__reader *reader);
@@ -81,6 +83,9 @@ typedef enum weir__token_kind {
 weir__token_kind weir__scan_word(weir__reader *reader, weir__text *out);
 /* A quoted text at `at` (one or three quotes). The bytes lie in the text itself or in the tree. */
 bool weir__scan_quoted(weir__reader *reader, weir__text *out);
+/* A \u escape at `s` (the backslash), two of them if they are halves. Returns the bytes read, 0: a
+ * mistake, reported. */
+size_t weir__scan_unicode(weir__reader *reader, const char *s, uint32_t *out);
 /* Does a simple value begin at `at`: a quoted or unquoted text, a substitution? */
 bool weir__at_simple(const weir__reader *reader);
 bool weir__at_comment(const weir__reader *reader, const char *at);

@@ -13,7 +13,7 @@
 
 #include "hocon/read.h"
 
-enum { NESTING_MAX = 1000, WORK_MAX = 20 * 1000 * 1000, SHOWN_MAX = 6 };
+enum { NESTING_MAX = 1000, WORK_MAX = 10 * 1000 * 1000, SHOWN_MAX = 6 };
 
 weir__node weir__undefined, weir__cycling, weir__failed;
 
@@ -24,7 +24,9 @@ weir__node *weir__resolve_fail(weir__resolver *r, weir__origin origin, const cha
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    weir__problems_add(r->document->problems, WEIR__ERROR, origin, NULL, "%s", text);
+    char path[300] = "";
+    weir__where(r->document, origin, path, sizeof(path));
+    weir__problems_add(r->document->problems, WEIR__ERROR, origin, path, "%s", text);
     return &weir__failed;
 }
 
@@ -55,27 +57,6 @@ weir__node *weir__remember(const weir__resolver *r, weir__cell *cell, weir__node
 
 /* --- references ------------------------------------------------------------------------------- */
 
-typedef struct written {
-    char text[160];
-} written;
-
-/* A substitution as it was written, without the path of the including files. */
-static written as_written(const weir__reference *reference)
-{
-    written w;
-    const int start = snprintf(w.text, sizeof(w.text), "${%s", reference->optional ? "?" : "");
-    const size_t size = sizeof(w.text) - (size_t)start;
-    const size_t length =
-        weir__path_format(reference->path + reference->prefix, reference->count - reference->prefix,
-                          w.text + start, size);
-    if (length + 4 > size) {
-        snprintf(w.text + sizeof(w.text) - 5, 5, "...}");
-    } else {
-        snprintf(w.text + start + length, size - length, "%s}", reference->list ? "[]" : "");
-    }
-    return w;
-}
-
 /* "${b}, ${c}": from where the cycle closed to here. */
 static void describe_cycle(const weir__resolver *r, char *text, size_t size)
 {
@@ -92,7 +73,7 @@ static void describe_cycle(const weir__resolver *r, char *text, size_t size)
     size_t used = 0;
     text[0] = '\0';
     while (count-- > 0 && used < size) {
-        const written w = as_written(way[count]);
+        const weir__written w = weir__reference_text(way[count]);
         const int more = snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", w.text);
         used += more > 0 ? (size_t)more : 0;
     }
@@ -102,14 +83,14 @@ static weir__node *fail_cycle(weir__resolver *r, const weir__reference *referenc
 {
     char way[400];
     describe_cycle(r, way, sizeof(way));
-    const written w = as_written(reference);
+    const weir__written w = weir__reference_text(reference);
     return weir__resolve_fail(r, reference->cell.node.origin,
                               "%s leads back to itself: a cycle of %s", w.text, way);
 }
 
 static weir__node *fail_undefined(weir__resolver *r, const weir__reference *reference)
 {
-    const written w = as_written(reference);
+    const weir__written w = weir__reference_text(reference);
     const bool single = reference->count - reference->prefix == 1;
     return weir__resolve_fail(
         r, reference->cell.node.origin,
@@ -154,34 +135,53 @@ static weir__node *look_up(weir__resolver *r, const weir__reference *reference,
     return weir__is_answer(node) ? node : weir__head(r, node, context);
 }
 
+/* The answer that a reference keeps. Nothing there because of a cycle or a look-back does not
+ * count: another way may find something. */
+static weir__node *conclude(weir__resolver *r, weir__reference *reference, weir__node *value,
+                            bool settled)
+{
+    /* Whoever came here in between has the word: a substitution is resolved once. */
+    weir__node *known = weir__remembered(r, &reference->cell);
+    if (known != NULL) {
+        return known;
+    }
+    if (value == &weir__cycling) {
+        value = reference->optional ? &weir__undefined : fail_cycle(r, reference);
+    } else if (value == &weir__undefined && !reference->optional) {
+        value = fail_undefined(r, reference);
+    }
+    if (value == &weir__undefined && !settled) {
+        return value;
+    }
+    return weir__remember(r, &reference->cell, value);
+}
+
 static weir__node *head_reference(weir__resolver *r, weir__reference *reference,
                                   const weir__context *context)
 {
     for (const weir__visit *visit = reference->visit; visit != NULL; visit = visit->earlier) {
         if (visit->context == context) {
             r->cycle = reference;
+            r->cycles++;
             return &weir__cycling;
         }
     }
     weir__visit visit = { reference, context, reference->visit, r->visit };
     reference->visit = r->visit = &visit;
     const bool touched = r->touched;
+    const uint32_t cycles = r->cycles;
     r->touched = false;
     weir__node *value = look_up(r, reference, context);
-    if (r->touched && context != NULL && !weir__is_answer(value)) {
+    if (value == &weir__undefined && r->touched && !reference->optional) {
+        /* It was not there yet. If it is there in the end, that is what was meant. */
+        value = look_up(r, reference, NULL);
+        value = value == &weir__cycling ? &weir__undefined : value;
+    } else if (r->touched && context != NULL && !weir__is_answer(value)) {
         value = weir__keep_context(r, value, context);
     }
+    const bool settled = !r->touched && r->cycles == cycles;
     r->touched |= touched;
-    /* Whoever came here in between has the word: a substitution is resolved once. */
-    weir__node *known = weir__remembered(r, &reference->cell);
-    if (known == NULL) {
-        if (value == &weir__cycling) {
-            value = reference->optional ? &weir__undefined : fail_cycle(r, reference);
-        } else if (value == &weir__undefined && !reference->optional) {
-            value = fail_undefined(r, reference);
-        }
-        known = weir__remember(r, &reference->cell, value);
-    }
+    weir__node *known = conclude(r, reference, value, settled);
     reference->visit = visit.earlier;
     r->visit = visit.outer;
     return known;
@@ -197,9 +197,10 @@ static bool prepare(weir__resolver *r, weir__stack *stack)
     }
     const size_t count = stack->count + 1;
     stack->below = (weir__node **)weir__document_memory(document, count * sizeof(*stack->below));
+    stack->heads = (weir__node **)weir__document_memory(document, count * sizeof(*stack->heads));
     stack->contexts =
         (const weir__context **)weir__document_memory(document, count * sizeof(*stack->contexts));
-    if (stack->below == NULL || stack->contexts == NULL) {
+    if (stack->below == NULL || stack->heads == NULL || stack->contexts == NULL) {
         return false;
     }
     stack->cell.generation = document->generation;
@@ -234,14 +235,27 @@ static weir__node *head_layer(weir__resolver *r, weir__stack *stack, size_t i,
     if (!weir__is_thunk(layer)) {
         return layer;
     }
+    if (stack->heads[i] != NULL) {
+        return stack->heads[i];
+    }
     const weir__context *context = context_of(r, stack, i, outer);
     if (context == NULL) {
         return &weir__failed;
     }
+    weir__node *head;
     if ((int)layer->kind == WEIR__CONCATENATION) {
-        return weir__head_concatenation(r, (weir__concatenation *)layer, context, true);
+        head = weir__head_concatenation(r, (weir__concatenation *)layer, context, true);
+    } else {
+        head = weir__head(r, layer, context);
+        head = weir__is_answer(head) ? head : weir__keep_context(r, head, context);
     }
-    return weir__head(r, layer, context);
+    if (weir__is_answer(head)) {
+        return head;
+    }
+    if (stack->heads[i] == NULL) {
+        stack->heads[i] = head;
+    }
+    return stack->heads[i];
 }
 
 /* Several objects, one over the other. */

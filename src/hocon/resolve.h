@@ -8,7 +8,8 @@
  *
  * Looking back: while layer n of a stack is resolved, whoever comes to that stack again sees the
  * layers below n only. A context is the list of such limits; it is part of the question, and what
- * was found through a limit keeps its context (a closure) for the parts that are still open.
+ * a layer brings, or was found through a limit, keeps its context (a closure) for the parts that
+ * are still open.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,6 +41,7 @@ typedef struct weir__resolver {
     uint64_t work;
     uint32_t nesting; /* of heads */
     uint32_t depth;   /* of what is being settled */
+    uint32_t cycles;  /* that were met */
     bool touched;     /* a limit was met */
 } weir__resolver;
 
@@ -62,12 +64,22 @@ bool weir__work(weir__resolver *r, size_t amount, weir__origin origin);
 __attribute__((format(printf, 3, 4))) weir__node *
 weir__resolve_fail(weir__resolver *r, weir__origin origin, const char *format, ...);
 
+/* --- where.c ---------------------------------------------------------------------------------- */
+
+typedef struct weir__written {
+    char text[160];
+} weir__written;
+
+/* A substitution as it was written, without the path of the including files. */
+weir__written weir__reference_text(const weir__reference *reference);
+/* The path of the key that a part of the document was written at; "" if it is not found. */
+void weir__where(const weir__hocon *document, weir__origin origin, char *path, size_t size);
+
 /* --- join.c ----------------------------------------------------------------------------------- */
 
-/* `own`: its own parts keep the context, because it is a layer of the stack that they look back
- * into. */
+/* `layer`: of a stack; then all that it brings keeps the context. */
 weir__node *weir__head_concatenation(weir__resolver *r, weir__concatenation *all,
-                                     const weir__context *context, bool own);
+                                     const weir__context *context, bool layer);
 /* Puts the members of an object over those of one that was made while resolving. */
 bool weir__overlay(weir__resolver *r, weir__node *lower, weir__node *upper);
 /* A list or an object whose open parts are to be resolved in a context. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "hocon/resolve.h"
+#include "hocon/text.h"
 
 /* --- size ------------------------------------------------------------------------------------- */
 
@@ -94,6 +95,56 @@ static weir__node *settle_list(weir__resolver *r, const weir__node *list)
     return failed || document->spent ? &weir__failed : &settled->node;
 }
 
+/* --- order ------------------------------------------------------------------------------------ */
+
+/* The specification leaves open which of two keys is resolved first, and where their values look
+ * back at each other the result depends on it. So that nobody gets another one than from the
+ * reference, this is its order: that of a hash table of Java. */
+static uint32_t java_hash(weir__text key)
+{
+    uint32_t hash = 0;
+    for (size_t i = 0; i < key.length;) {
+        const unsigned char a = (unsigned char)key.bytes[i];
+        const size_t length = weir__utf8_length(key.bytes + i);
+        uint32_t c = length == 1 ? a : a & (0xffu >> (length + 1));
+        for (size_t k = 1; k < length && i + k < key.length; k++) {
+            c = c << 6 | ((unsigned char)key.bytes[i + k] & 0x3f);
+        }
+        i += length;
+        if (c >= 0x10000) {
+            hash = hash * 31 + 0xd800 + ((c - 0x10000) >> 10);
+            c = 0xdc00 + ((c - 0x10000) & 0x3ff);
+        }
+        hash = hash * 31 + c;
+    }
+    return hash ^ hash >> 16;
+}
+
+/* The positions of the members, in that order. NULL: no memory. */
+static uint32_t *order_of(weir__resolver *r, const weir__node *object)
+{
+    const size_t count = object->object.count;
+    size_t buckets = 16;
+    while (count > buckets / 4 * 3) {
+        buckets *= 2;
+    }
+    uint32_t *order = weir__document_memory(r->document, count * sizeof(*order) + 1);
+    uint32_t *place = weir__document_memory(r->document, (buckets + 1) * sizeof(*place));
+    if (order == NULL || place == NULL) {
+        return NULL;
+    }
+    for (size_t i = 0; i < count; i++) {
+        place[(java_hash(object->object.members[i].key) & (buckets - 1)) + 1]++;
+    }
+    for (size_t i = 0; i < buckets; i++) {
+        place[i + 1] += place[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        order[place[java_hash(object->object.members[i].key) & (buckets - 1)]++] = (uint32_t)i;
+    }
+    return order;
+}
+
 /* The members that are there, by their old index as long as all are. */
 static weir__node *settle_object(weir__resolver *r, const weir__node *object)
 {
@@ -105,19 +156,21 @@ static weir__node *settle_object(weir__resolver *r, const weir__node *object)
     if (settled == NULL || members == NULL) {
         return &weir__failed;
     }
-    bool failed = false;
-    size_t kept = 0;
-    for (size_t i = 0; i < count && !document->spent; i++) {
-        const weir__member *member = &object->object.members[i];
-        weir__node *value = settle_part(r, member->value);
-        if (weir__is_answer(value)) {
-            failed |= value == &weir__failed;
-        } else {
-            members[kept++] = (weir__member){ member->key, value };
-        }
+    const uint32_t *order = order_of(r, object);
+    bool failed = order == NULL;
+    for (size_t i = 0; order != NULL && i < count && !document->spent; i++) {
+        const weir__member *member = &object->object.members[order[i]];
+        members[order[i]] = (weir__member){ member->key, settle_part(r, member->value) };
+        failed |= members[order[i]].value == &weir__failed;
     }
     if (failed || document->spent) {
         return &weir__failed;
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (members[i].value != &weir__undefined) {
+            members[kept++] = members[i];
+        }
     }
     if (kept == count) {
         settled->node.object.members = members;

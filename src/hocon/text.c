@@ -10,43 +10,32 @@
 #define B WEIR__BLANK
 #define A WEIR__APART
 #define N WEIR__NUMERIC
+#define P (WEIR__APART | WEIR__NUMERIC) /* + */
 #define D (WEIR__NUMERIC | WEIR__FIRST)
+#define S WEIR__SLASH
 #define H WEIR__HIGH
 #define E WEIR__END
 
+/* clang-format off */
 const uint8_t weir__class[256] = {
-    [0] = E,
-    ['\t'] = B,
-    ['\n'] = E,
-    [0x0b ... '\r'] = B,
-    [0x1c ... ' '] = B,
-    ['$'] = A,
-    ['"'] = A,
-    ['{'] = A,
-    ['}'] = A,
-    ['['] = A,
-    [']'] = A,
-    [':'] = A,
-    ['='] = A,
-    [','] = A,
-    ['#'] = A,
-    ['`'] = A,
-    ['^'] = A,
-    ['?'] = A,
-    ['!'] = A,
-    ['@'] = A,
-    ['*'] = A,
-    ['&'] = A,
-    ['\\'] = A,
-    ['+'] = A | N,
-    ['-'] = D,
-    ['.'] = N,
-    ['/'] = WEIR__SLASH,
-    ['0' ... '9'] = D,
-    ['e'] = N,
-    ['E'] = N,
-    [0x80 ... 0xff] = H,
+    E, 0, 0, 0, 0, 0, 0, 0, 0, B, E, B, B, B, 0, 0, /* 0x00 */
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, B, B, B, B, /* 0x10 */
+    B, A, A, A, A, 0, A, 0, 0, 0, A, P, A, D, N, S, /* 0x20 */
+    D, D, D, D, D, D, D, D, D, D, A, 0, 0, A, 0, A, /* 0x30 */
+    A, 0, 0, 0, 0, N, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 0x40 */
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, A, A, A, A, 0, /* 0x50 */
+    A, 0, 0, 0, 0, N, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* 0x60 */
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, A, 0, A, 0, 0, /* 0x70 */
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, /* 0x80 */
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, /* 0x90 */
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, /* 0xa0 */
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, /* 0xb0 */
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, /* 0xc0 */
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, /* 0xd0 */
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, /* 0xe0 */
+    H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, H, /* 0xf0 */
 };
+/* clang-format on */
 
 size_t weir__blank_at(const char *s)
 {

@@ -104,7 +104,7 @@ static weir__node *read_object(weir__reader *reader)
     return good ? &cell->node : NULL;
 }
 
-/* Behind an item: is there another? False: the list ends here, `*good` says whether as it should. */
+/* Behind an item: is there another? False: the list ends here, *good says whether as it should. */
 static bool more_items(weir__reader *reader, weir__origin opened, bool *good)
 {
     const bool separated = weir__read_separator(reader);

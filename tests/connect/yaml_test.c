@@ -410,10 +410,9 @@ static void what_is_not_utf_8_or_a_control_is_refused_with_its_place(void **stat
 {
     fixture *f = *state;
     assert_says(f, "a: 1\n\xc3\xa9: \xff\n",
-                "a.yaml:2:4: the byte \\xff is not UTF-8, which YAML is written in here\n");
+                "a.yaml:2:4: the byte 0xff is not UTF-8 here: save the file as UTF-8\n");
     assert_says(f, "a: \xc0\xaf",
-                "a.yaml:1:4: the byte \\xc0 is not UTF-8, which YAML is written "
-                "in here\n");
+                "a.yaml:1:4: the byte 0xc0 is not UTF-8 here: save the file as UTF-8\n");
     assert_says(f, "a: \x1b[1m\n",
                 "a.yaml:1:4: the control character \\x1b: in double quotes it "
                 "is written as \\x1b\n");
@@ -468,14 +467,13 @@ static void a_file_that_cannot_be_read_says_why(void **state)
 {
     fixture *f = *state;
     assert_null(weir__yaml_read_file(NULL, "no/such.yaml", &f->problems));
-    assert_string_equal("cannot be read: No such file or directory", f->problems.items[0].text);
+    assert_string_equal("cannot read it: No such file or directory", f->problems.items[0].text);
     assert_string_equal("no/such.yaml", f->problems.items[0].origin.source);
     assert_null(weir__yaml_read_file(NULL, "/", &f->problems));
-    assert_string_equal("cannot be read: Is a directory", f->problems.items[1].text);
+    assert_string_equal("cannot read it: it is a folder", f->problems.items[1].text);
     f->options.file_size_max = 1000;
     assert_null(weir__yaml_read_file(&f->options, "/dev/zero", &f->problems));
-    assert_string_equal("is larger than 1000 bytes, the most that is read",
-                        f->problems.items[2].text);
+    assert_string_equal("cannot read it: it is larger than 1000 bytes", f->problems.items[2].text);
 }
 
 static void a_file_is_read_up_to_its_bound(void **state)
