@@ -36,10 +36,14 @@ static bool make_cold_parts(weir_engine *engine, const weir__shape *shape)
     }
     for (uint32_t i = 0; i < engine->registry.used; i++) {
         weir__processor *processor = weir__registry_slot(&engine->registry, i);
-        if (weir__processor_is_live(processor) &&
-            weir__processor_cold_make(engine, processor) == NULL) {
+        if (!weir__processor_is_live(processor) || weir__processor_cold_of(processor) != NULL) {
+            continue;
+        }
+        weir__processor_cold *cold = weir__processor_cold_make(engine, processor);
+        if (cold == NULL) {
             return false;
         }
+        weir__store(&cold->overflow, WEIR_OVERFLOW_FAIL, relaxed); /* what it was without */
     }
     return true;
 }

@@ -45,6 +45,12 @@ static void add(weir__changes *changes, const char *path, const weir__node *befo
         (weir__change){ path, part(before, 0), part(after, 0), part(before, 1), part(after, 1) };
 }
 
+/* A key that only one of them has, with the value that it would have anyhow. */
+static bool is_nothing_new(const weir__node *only)
+{
+    return strcmp(part(only, 1), WEIR__BUILT_IN) == 0;
+}
+
 static void compare(weir__changes *changes, const listing *before, const listing *after)
 {
     const weir__tree *tree = changes->memory;
@@ -52,13 +58,15 @@ static void compare(weir__changes *changes, const listing *before, const listing
         const weir__member *member = &after->object->object.members[i];
         const weir__node *old =
             weir__object_get(tree, before->object, member->key.bytes, member->key.length);
-        if (old == NULL || strcmp(part(old, 2), part(member->value, 2)) != 0) {
+        if (old == NULL ? !is_nothing_new(member->value)
+                        : strcmp(part(old, 2), part(member->value, 2)) != 0) {
             add(changes, member->key.bytes, old, member->value);
         }
     }
     for (size_t i = 0; i < before->object->object.count; i++) {
         const weir__member *member = &before->object->object.members[i];
-        if (weir__object_get(tree, after->object, member->key.bytes, member->key.length) == NULL) {
+        if (weir__object_get(tree, after->object, member->key.bytes, member->key.length) == NULL &&
+            !is_nothing_new(member->value)) {
             add(changes, member->key.bytes, member->value, NULL);
         }
     }

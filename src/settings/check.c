@@ -39,6 +39,26 @@ bool weir__is_given(const weir__node *node)
     return is_given(node, GIVEN_DEPTH_MAX);
 }
 
+const weir__node *weir__said(const weir__node *node)
+{
+    const weir__node *at = node;
+    for (int depth = 0; at != NULL && at->kind == WEIR__OBJECT && depth < GIVEN_DEPTH_MAX;
+         depth++) {
+        const weir__node *next = NULL;
+        if (at->origin.source != NULL && strcmp(at->origin.source, WEIR__BUILT_IN) != 0) {
+            return at;
+        }
+        for (size_t i = 0; next == NULL && i < at->object.count; i++) {
+            next = weir__is_given(at->object.members[i].value) ? at->object.members[i].value : NULL;
+        }
+        if (next == NULL) {
+            return node;
+        }
+        at = next;
+    }
+    return at;
+}
+
 /* ---- keys that no table has ---- */
 
 /* True: some table lies at `path` and `name` or below. */

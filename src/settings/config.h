@@ -51,6 +51,9 @@ void weir__config_release(weir_config *config);
 
 /* True: a layer says it, not only the built-in reference. */
 bool weir__is_given(const weir__node *node);
+/* Where a key was said: an object of which the built-in reference has a part stands where the first
+ * of what a layer put into it does. */
+const weir__node *weir__said(const weir__node *node);
 weir__node *weir__child(const weir__tree *tree, const weir__node *object, const char *key);
 
 /* What older files and other programs' files say, said as weir says it (settings/legacy.c). False:

@@ -17,7 +17,8 @@
 enum { THREADS_MAX = 1024, DISPATCHERS_MAX = 64, NAME_MAX_BYTES = 255, BASE_MAX = 80 };
 
 #define ERROR(config, node, path, ...)                                                             \
-    weir__problems_add(&(config)->problems, WEIR__ERROR, (node)->origin, path, __VA_ARGS__)
+    weir__problems_add(&(config)->problems, WEIR__ERROR, weir__said(node)->origin, path,           \
+                       __VA_ARGS__)
 
 /* ---- names ---- */
 
@@ -208,6 +209,9 @@ static bool threads_from_items(weir_config *config, weir__node *node)
     const size_t count = config->engine.threads.count;
     weir__node **items = NULL;
     size_t item_count = 0;
+    if (node->kind != WEIR__LIST && node->kind != WEIR__OBJECT) {
+        return true; /* said where it was read */
+    }
     if (!room_for(config, count, node, "weir.engine.threads") || count > THREADS_MAX ||
         !weir__read_list(config->tree, node, &items, &item_count, NULL)) {
         return config->threads != NULL;
@@ -354,7 +358,7 @@ static void refuse_second(weir_config *config, const weir__node *first, const ch
     ERROR(config, second, path,
           "stands beside %s (%s:%u), and both say which threads there are: keep one, and set the "
           "other to null if another file has it",
-          first_key, first->origin.source, first->origin.line);
+          first_key, weir__said(first)->origin.source, weir__said(first)->origin.line);
 }
 
 bool weir__plan_threads(weir_config *config, weir__node *engine, uint32_t cores)

@@ -10,7 +10,7 @@
 #include "settings/fill.h"
 #include "settings/writer.h"
 
-enum { WIDTH = 96 };
+enum { WIDTH = 96, MANUAL_WIDTH = 72 };
 
 typedef struct page {
     weir__writer out;
@@ -213,6 +213,26 @@ static void write_rows(page *p, const weir_option *rows, size_t count, const cha
 
 static void write_keys(page *p, const weir_option *rows, size_t count, weir__path *path);
 
+/* A sentence begins on a line of its own, and no line is long. */
+static void write_prose(page *p, const char *text)
+{
+    size_t column = 0;
+    char before = ' ';
+    for (const char *c = text; *c != '\0'; before = *c++) {
+        const size_t word = *c == ' ' ? strcspn(c + 1, " ") : 0;
+        if (*c == '"') {
+            weir__writer_print(&p->out, "\\(dq");
+            column += 4;
+        } else if (*c == ' ' && (before == '.' || column + word > MANUAL_WIDTH)) {
+            weir__writer_print(&p->out, "\n");
+            column = 0;
+        } else if (*c != '`') {
+            weir__writer_bytes(&p->out, c, 1);
+            column++;
+        }
+    }
+}
+
 static void write_key(page *p, const weir_option *row, weir__path *path)
 {
     const size_t length = path->length;
@@ -234,15 +254,7 @@ static void write_key(page *p, const weir_option *row, weir__path *path)
         weir__writer_print(&p->out, "\n.Pq since %s", row->since);
     }
     weir__writer_print(&p->out, "\n.br\n");
-    for (const char *c = row->help != NULL ? row->help : ""; *c != '\0'; c++) {
-        if (*c == '"') {
-            weir__writer_print(&p->out, "\\(dq");
-        } else if (*c == '`') {
-            weir__writer_print(&p->out, "\\&");
-        } else {
-            weir__writer_bytes(&p->out, c, 1);
-        }
-    }
+    write_prose(p, row->help != NULL ? row->help : "");
     weir__writer_print(&p->out, "\n");
     if (row->rows != NULL) {
         if (row->kind == WEIR_OPTION_MAP) {

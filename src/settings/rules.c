@@ -24,7 +24,8 @@ static const weir__node nowhere = { .origin = { .source = WEIR__BUILT_IN } };
 static const weir__node *place(const rules *r, const weir__node *object, const char *key)
 {
     const weir__node *node = weir__child(r->config->tree, object, key);
-    return node != NULL ? node : object != NULL ? object : &nowhere;
+    node = weir__said(node != NULL ? node : object);
+    return node != NULL ? node : &nowhere;
 }
 
 #define SAY(r, severity, node, path, ...)                                                          \
@@ -41,7 +42,7 @@ static const weir__node *threads_place(const rules *r, const char **path)
         const weir__node *node = weir__child(r->config->tree, r->engine, keys[i]);
         if (weir__is_given(node) && (i == 0 || r->config->engine.assignment.strategy != 0)) {
             *path = paths[i];
-            return node;
+            return weir__said(node);
         }
     }
     *path = paths[2];
@@ -184,11 +185,11 @@ static void check_dispatchers(const rules *r)
     weir__path path;
     for (size_t i = 0; i < config->engine.dispatchers.count; i++) {
         const weir__dispatcher_settings *d = &all[i];
-        const weir__node *item = place(r, map, d->name);
+        const weir__node *item = weir__child(config->tree, map, d->name);
         path_to(&path, "dispatchers", d->name, NULL);
-        check_served(r, item, path.text, d->name);
+        check_served(r, place(r, map, d->name), path.text, d->name);
         path_to(&path, "dispatchers", d->name, "backoff");
-        check_backoff(r, place(r, item, "backoff"), path.text, &d->backoff,
+        check_backoff(r, weir__child(config->tree, item, "backoff"), path.text, &d->backoff,
                       &config->engine.backoff);
     }
 }
@@ -201,11 +202,12 @@ static void check_processors(const rules *r)
     weir__path path;
     for (size_t i = 0; i < config->engine.processors.count; i++) {
         const weir__processor_settings *p = &all[i];
-        const weir__node *item = place(r, map, p->name);
+        const weir__node *item = weir__child(config->tree, map, p->name);
         path_to(&path, "processors", p->name, NULL);
-        check_length(r, item, path.text, p->name);
+        check_length(r, place(r, map, p->name), path.text, p->name);
         if (p->name[0] == '\0') {
-            SAY(r, WEIR__ERROR, item, path.text, "is empty: no processor has that name");
+            SAY(r, WEIR__ERROR, place(r, map, p->name), path.text,
+                "is empty: no processor has that name");
         }
         path_to(&path, "processors", p->name, "dispatcher");
         if (p->dispatcher != NULL && p->dedicated) {
@@ -228,8 +230,8 @@ void weir__check_rules(weir_config *config, weir__node *engine, uint32_t cores)
     const weir__engine_settings *s = &config->engine;
     check_length(&r, place(&r, engine, "name"), "weir.engine.name", s->name);
     check_threads(&r);
-    check_backoff(&r, place(&r, engine, "backoff"), "weir.engine.backoff", &s->backoff,
-                  &s->backoff);
+    check_backoff(&r, weir__child(config->tree, engine, "backoff"), "weir.engine.backoff",
+                  &s->backoff, &s->backoff);
     check_dispatchers(&r);
     check_processors(&r);
 }
