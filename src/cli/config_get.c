@@ -18,7 +18,7 @@
 static const char program[] = "weir config get";
 
 static const char help[] =
-    "usage: weir config get [--as GETTER] [--raw] FILE PATH\n"
+    "usage: weir config get FILE PATH [--as GETTER] [--raw] [-D KEY=VALUE ...]\n"
     "\n"
     "Reads the file, resolves it, and prints the value at a path such as weir.engine\n"
     "or a.\"b.c\".d: as JSON if no getter is named, else as that getter reads it. What a\n"
@@ -35,6 +35,8 @@ static const char help[] =
     "                             an object with numeric keys is a list, too\n"
     "                has-path     true or false; null counts as absent\n"
     "  --raw         print a string as it is, without quotes and escapes\n"
+    "  -D, --define KEY=VALUE\n"
+    "                a value over the file; may be given more than once\n"
     "  -h, --help    show this text\n"
     "\n"
     "A string may hold a number, a boolean, a size or a duration, and the other way\n"
@@ -296,6 +298,8 @@ enum { GETTER_COUNT = sizeof(getters) / sizeof(getters[0]) };
 
 typedef struct options {
     bool (*print)(const request *r, const weir__node *node);
+    char **settings; /* what stood behind -D, in argv's memory */
+    size_t setting_count;
     bool raw, help;
 } options;
 
@@ -326,10 +330,11 @@ static int parse_options(int argc, char **argv, options *o)
     enum { OPTION_AS = 256, OPTION_RAW }; /* no letters: beyond all characters */
     static const struct option known[] = { { "as", required_argument, NULL, OPTION_AS },
                                            { "raw", no_argument, NULL, OPTION_RAW },
+                                           { "define", required_argument, NULL, 'D' },
                                            { "help", no_argument, NULL, 'h' },
                                            { NULL, 0, NULL, 0 } };
     opterr = 0;
-    for (int answer; (answer = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
+    for (int answer; (answer = getopt_long(argc, argv, ":hD:", known, NULL)) != -1;) {
         switch (answer) {
         case OPTION_AS:
             if (choose_getter(optarg, o) != WEIR__EXIT_OK) {
@@ -338,6 +343,9 @@ static int parse_options(int argc, char **argv, options *o)
             break;
         case OPTION_RAW:
             o->raw = true;
+            break;
+        case 'D':
+            o->settings[o->setting_count++] = optarg;
             break;
         case 'h':
             o->help = true;
@@ -368,26 +376,34 @@ static int print_value(const options *o, const request *r)
     return good && !weir__problems_failed(r->problems) ? WEIR__EXIT_OK : WEIR__EXIT_USAGE;
 }
 
-int weir__config_get(int argc, char **argv)
+static int get(const options *o, char **arguments)
 {
-    options o = { .print = get_value };
-    const int usage = parse_options(argc, argv, &o);
-    if (usage != WEIR__EXIT_OK) {
-        return usage;
-    }
-    if (o.help) {
-        fputs(help, stdout);
-        return WEIR__EXIT_OK;
-    }
     weir__problems problems = { .allocator = weir__allocator_default() };
-    weir__tree *tree = weir__config_read(argv + optind, 1, NULL, 0, &problems);
+    weir__tree *tree = weir__config_read(arguments, 1, o->settings, o->setting_count, &problems);
     int status = WEIR__EXIT_USAGE;
     if (tree != NULL) {
-        const request r = { tree, argv[optind + 1], o.raw, &problems };
-        status = print_value(&o, &r);
+        const request r = { tree, arguments[1], o->raw, &problems };
+        status = print_value(o, &r);
     }
     weir__config_tell(program, &problems);
     weir__tree_destroy(tree);
     weir__problems_close(&problems);
+    return status;
+}
+
+int weir__config_get(int argc, char **argv)
+{
+    options o = { .print = get_value, .settings = calloc((size_t)argc, sizeof(char *)) };
+    if (o.settings == NULL) {
+        fprintf(stderr, "%s: out of memory\n", program);
+        return WEIR__EXIT_FAILED;
+    }
+    int status = parse_options(argc, argv, &o);
+    if (status == WEIR__EXIT_OK && o.help) {
+        fputs(help, stdout);
+    } else if (status == WEIR__EXIT_OK) {
+        status = get(&o, argv + optind);
+    }
+    free((void *)o.settings);
     return status;
 }

@@ -15,7 +15,7 @@
 static const char program[] = "weir config render";
 
 static const char help[] =
-    "usage: weir config render [-D KEY=VALUE] ... FILE ...\n"
+    "usage: weir config render FILE ... [-D KEY=VALUE ...]\n"
     "\n"
     "Reads the files, later ones over earlier ones, resolves their substitutions over\n"
     "the whole, and prints the tree as JSON with sorted keys. What a file is, its name\n"
@@ -23,8 +23,8 @@ static const char help[] =
     "standard input.\n"
     "\n"
     "options:\n"
-    "  -D KEY=VALUE  set a value over all files; may be given more than once\n"
-    "  -h, --help    show this text\n"
+    "  -D, --define KEY=VALUE  a value over all files; may be given more than once\n"
+    "  -h, --help              show this text\n"
     "\n"
     "Numbers are printed as they were written. All errors that can be found are told\n"
     "on stderr, one a line: FILE:LINE:COLUMN: KEY: what is wrong\n"
@@ -41,7 +41,8 @@ typedef struct options {
 /* WEIR__EXIT_OK, or WEIR__EXIT_USAGE with the reason on stderr. */
 static int parse_options(int argc, char **argv, options *o)
 {
-    static const struct option known[] = { { "help", no_argument, NULL, 'h' },
+    static const struct option known[] = { { "define", required_argument, NULL, 'D' },
+                                           { "help", no_argument, NULL, 'h' },
                                            { NULL, 0, NULL, 0 } };
     opterr = 0;
     for (int answer; (answer = getopt_long(argc, argv, ":hD:", known, NULL)) != -1;) {

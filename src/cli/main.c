@@ -69,7 +69,7 @@ static void print_help(FILE *out)
           "  -h, --help     show this text\n"
           "  -V, --version  show the version\n"
           "\n"
-          "exit status: 0 success, 1 the job failed, 2 wrong usage\n",
+          "exit status: 0 success, 1 the job failed, 2 wrong usage or configuration\n",
           out);
 }
 

@@ -96,7 +96,8 @@ static bool take_scalar(reader *r, const struct fy_event *event)
 static bool take_begin(reader *r, weir__kind kind, struct fy_token *start, struct fy_token *anchor,
                        struct fy_token *tag)
 {
-    const weir__yaml_value value = { .origin = origin_of(r, start),
+    /* With a tag it begins there: that is what one wants to see of it. */
+    const weir__yaml_value value = { .origin = origin_of(r, tag != NULL ? tag : start),
                                      .anchor = text_of(anchor),
                                      .tag = text_of(tag) };
     return weir__yaml_build_begin(&r->builder, kind, &value);

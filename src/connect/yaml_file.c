@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE /* strerror_r that answers the text */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,6 +43,12 @@ static void cannot(weir__problems *problems, weir__origin origin, const char *wh
     weir__problems_add(problems, WEIR__ERROR, origin, NULL, "cannot read it: %s", why);
 }
 
+static void cannot_for(weir__problems *problems, weir__origin origin, int error)
+{
+    char text[128];
+    cannot(problems, origin, strerror_r(error, text, sizeof(text)));
+}
+
 /* A pipe says at its end how long it was, so the size is not asked for before. */
 static bool read_all(FILE *file, contents *c, size_t most, weir__origin origin,
                      weir__problems *problems)
@@ -55,7 +62,7 @@ static bool read_all(FILE *file, contents *c, size_t most, weir__origin origin,
         const size_t got = fread(c->bytes + c->size, 1, c->capacity - c->size, file);
         c->size += got;
         if (ferror(file) != 0) {
-            cannot(problems, origin, strerror(errno));
+            cannot_for(problems, origin, errno);
             return false;
         }
         if (c->size > most) {
@@ -82,7 +89,7 @@ weir__tree *weir__yaml_read_file(const weir__yaml_options *options, const char *
     FILE *file = fopen(path, "rbe");
     struct stat status;
     if (file == NULL) {
-        cannot(problems, origin, strerror(errno));
+        cannot_for(problems, origin, errno);
         return NULL;
     }
     if (fstat(fileno(file), &status) == 0 && S_ISDIR(status.st_mode)) {

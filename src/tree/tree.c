@@ -190,8 +190,8 @@ bool weir__list_append(weir__tree *tree, weir__node *list, weir__node *item)
 {
     if (list->list.count == list->list.capacity) {
         const size_t capacity = list->list.capacity == 0 ? CAPACITY_FIRST : list->list.capacity * 2;
-        weir__node **items = (weir__node **)grown(tree, list->list.items, list->list.count,
-                                                  capacity, sizeof(*items));
+        weir__node **items = (weir__node **)grown(tree, (const void *)list->list.items,
+                                                  list->list.count, capacity, sizeof(void *));
         if (items == NULL) {
             return false;
         }

@@ -330,7 +330,7 @@ static void a_tag_of_ones_own_can_be_read(void **state)
                  "{\"a\": {\"!\": \"SleepingIdleStrategy\", \"sleepPeriodNs\": 1000}}");
     assert_says(f, "a: !x 5\nb: !y [1]\n",
                 "a.yaml:1:7: note: the tag !x has no meaning here: the value is read as a string\n"
-                "a.yaml:2:7: note: the tag !y has no meaning here: the list is read without it\n");
+                "a.yaml:2:4: note: the tag !y has no meaning here: the list is read without it\n");
 }
 
 static void tags_of_yaml_mean_what_they_say(void **state)

@@ -4,6 +4,7 @@ files that are not there, too large, folders; full disks."""
 import json
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 
@@ -32,6 +33,14 @@ def check_usage(check):
         check(f"weir config {' '.join(arguments)} explains it, in 82 columns",
               status == 0 and all(word in out for word in words) and error == "" and
               max(map(len, out.splitlines())) <= 82, out + error)
+    page = (tap.ROOT / "docs/man/weir-config.1").read_text(encoding="utf-8")
+    commands = re.findall(r"^  (\w+) ", weir("--help")[1], re.M)
+    for command in commands:
+        _, out, _ = weir(command, "--help")
+        missing = [word for word in re.findall(r"(?<!\w)--([a-z-]+)", out)
+                   if f"Fl -{word}" not in page and f"-{word} " not in page]
+        check(f"weir-config(1) has weir config {command}, with every option of its help",
+              f".Ss weir config {command}\n" in page and not missing, missing)
     wrong = [
         ([], "usage: weir config"),
         (["rendr"], "did you mean 'render'?"),
@@ -183,6 +192,8 @@ def check_get(check, folder):
         (["d", "--as=duration-ms"], "1500\n"),
         (["r", "--as", "double"], "0.1\n"),
         (["z", "--as", "list"], '["a", "b"]\n'),
+        (["d", "-D", "d=2m", "--as", "duration-ms"], "120000\n"),
+        (["d", "--define=d=2m"], '"2m"\n'),
         (["z", "--as", "string-list"], '["a", "b"]\n'),
         (["n", "--as", "has-path"], "false\n"),
         (["nope", "--as", "has-path"], "false\n"),
