@@ -11,15 +11,22 @@ static void reshape(weir_overflow overflow, uint32_t batch_max, weir_thread *lea
     size_t kept = 0;
     const weir_engine_options defaults = {
         .struct_size = sizeof(defaults),
-        .mailbox_max = 1,
-        .overflow = overflow,
+        .mailbox_max = 100,
+        .overflow = WEIR_OVERFLOW_FAIL,
         .block_max = WEIR_FOREVER,
         .batch_max = batch_max,
         .backoff_base = WEIR_US,
         .backoff_max = WEIR_MS,
         .backoff_multiplier = 2.0,
     };
-    const weir__shape shape = { .defaults = &defaults, .leaving = leaving, .leaving_count = count };
+    const weir__processor_shape one = { .name = "a",
+                                        .overflow_own = WEIR__OWN_GIVE,
+                                        .overflow = overflow };
+    const weir__shape shape = { .processors = &one,
+                                .processor_count = 1,
+                                .defaults = &defaults,
+                                .leaving = leaving,
+                                .leaving_count = count };
     const weir_status status = weir__engine_reshape(stage.engine, &shape, &kept, NULL);
     weir_sim_check(status == WEIR_OK || (status == WEIR_E_NOMEM && stage_is_short()),
                    "a reshape answers %s", weir_status_name(status));
@@ -39,21 +46,17 @@ static void finish(void)
     stage_close();
 }
 
-static const weir_engine_options waits = { .struct_size = sizeof(waits),
-                                           .processors_max = 16,
-                                           .mailbox_max = 1,
-                                           .overflow = WEIR_OVERFLOW_BLOCK,
-                                           .block_max = WEIR_FOREVER,
-                                           .batch_max = 1 };
-
 SCENARIO(reshape_policy, "a policy becomes another one while somebody waits for room")
 {
-    stage_open(&waits);
+    stage_open(WEIR_ENGINE(.processors_max = 16, .batch_max = 1));
     stage_threads(1);
-    actor *a = stage_actor(NULL, NULL);
+    actor *a =
+        stage_actor(WEIR_PROCESSOR(.name = "a", .mailbox_max = 1, .overflow = WEIR_OVERFLOW_BLOCK,
+                                   .block_max = WEIR_FOREVER),
+                    NULL);
     stage_start();
     const int other = weir_sim_thread_start(post_three, a);
-    reshape(WEIR_OVERFLOW_DROP_NEWEST, 4, NULL, 0);
+    reshape(WEIR_OVERFLOW_FAIL, 4, NULL, 0);
     stage_post(a);
     reshape(WEIR_OVERFLOW_BLOCK, 1, NULL, 0);
     stage_post(a);
