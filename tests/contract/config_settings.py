@@ -49,6 +49,10 @@ def check_check(check):
           error.startswith("absent.conf: "), error)
     status, out, error = weir("check", "broken.conf", "bad.conf")
     check("an error of syntax has its place", status == 2 and "broken.conf:2:" in error, error)
+    piped = subprocess.run([WEIR, "config", "check", "-"], input=BAD, capture_output=True, text=True,
+                           check=False, timeout=tap.TIMEOUT_S, env={})
+    check("- is standard input", piped.returncode == 2 and
+          piped.stderr.startswith("standard input:2:15: weir.engine.batch-max"), piped.stderr)
     check("without a file the usual ones are read", weir("check")[0] == 2, weir("check"))
     check("or the one in WEIR_CONFIG", weir("check", environment={"WEIR_CONFIG": "good.conf"})
           == (0, "configuration: ok\n", ""), "")
