@@ -86,6 +86,7 @@ extern "C" {
     X(E_BLOCKING, -5, "would block inside a handler; use the other form")                          \
     X(E_TAKEN, -6, "the name is taken")                                                            \
     X(E_LIMIT, -7, "a configured limit is reached")                                                \
+    X(E_CONFIG, -8, "the configuration is wrong")                                                  \
     X(E_SYSTEM, -10, "the operating system refused")                                               \
     X(E_FAILED, -11, "a handler or hook failed")                                                   \
     X(E_USER, -1000, "this and all below are the application's own")

@@ -20,6 +20,7 @@
 #include "weir/timer.h"       /* events later, once or again and again */
 #include "weir/dead_letter.h" /* events that came to nothing */
 #include "weir/counters.h"    /* what happened, in numbers */
+#include "weir/config.h"      /* all of that from a file */
 /* IWYU pragma: end_exports */
 
 #endif /* WEIR_WEIR_H */

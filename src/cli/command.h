@@ -21,6 +21,7 @@ typedef struct weir__command {
 } weir__command;
 
 int weir__bench_run(int argc, char **argv);
+int weir__config_run(int argc, char **argv);
 int weir__demo_run(int argc, char **argv);
 int weir__sim_run(int argc, char **argv);
 

@@ -17,6 +17,8 @@ static int help_run(int argc, char **argv);
 /* The one table of commands: dispatch, help and suggestions come from it. */
 static const weir__command commands[] = {
     { "demo", "run a mixed load for some seconds and show what the engine does", weir__demo_run },
+    { "config", "read configuration files: check, show, resolve, ask for a value",
+      weir__config_run },
     { "sim", "run a program or a plugin under a scheduler that is driven by a seed",
       weir__sim_run },
     { "bench", "measure weir, workload by workload, and what it replaced", weir__bench_run },
@@ -67,7 +69,7 @@ static void print_help(FILE *out)
           "  -h, --help     show this text\n"
           "  -V, --version  show the version\n"
           "\n"
-          "exit status: 0 success, 1 the job failed, 2 wrong usage\n",
+          "exit status: 0 success, 1 the job failed, 2 wrong usage or configuration\n",
           out);
 }
 

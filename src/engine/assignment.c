@@ -3,6 +3,8 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#include "engine/assignment.h"
+
 #include <string.h>
 
 #include "base/assert.h"
@@ -78,6 +80,13 @@ static uint32_t expand(const rows *r, uint32_t i, const char **out)
     default:
         return own_row(r, i, out);
     }
+}
+
+uint32_t weir__assignment_row(const weir_assignment_options *options, uint32_t count, uint32_t i,
+                              const char **out)
+{
+    const rows r = { .options = options, .names = length_of(options->dispatchers), .count = count };
+    return expand(&r, i, out);
 }
 
 static weir_status add_row(weir_engine *engine, const rows *r, uint32_t i, weir_thread *out,

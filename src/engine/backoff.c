@@ -5,6 +5,38 @@
  */
 #include "engine/backoff.h"
 
+#include <string.h>
+
+static uint64_t bits_of(double number)
+{
+    uint64_t bits;
+    memcpy(&bits, &number, sizeof(bits));
+    return bits;
+}
+
+static double number_of(uint64_t bits)
+{
+    double number;
+    memcpy(&number, &bits, sizeof(number));
+    return number;
+}
+
+void weir__backoff_write(weir__backoff_board *board, const weir__backoff_plan *plan)
+{
+    weir__store(&board->base, (uint64_t)plan->base, relaxed);
+    weir__store(&board->max, (uint64_t)plan->max, relaxed);
+    weir__store(&board->multiplier, bits_of(plan->multiplier), relaxed);
+    weir__store(&board->jitter, bits_of(plan->jitter), relaxed);
+}
+
+weir__backoff_plan weir__backoff_read(weir__backoff_board *board)
+{
+    return (weir__backoff_plan){ (weir_ns)weir__load(&board->base, relaxed),
+                                 (weir_ns)weir__load(&board->max, relaxed),
+                                 number_of(weir__load(&board->multiplier, relaxed)),
+                                 number_of(weir__load(&board->jitter, relaxed)) };
+}
+
 /* xorshift64: chance enough to keep threads from waking in step. */
 static uint64_t next_random(uint64_t *state)
 {

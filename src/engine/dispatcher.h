@@ -62,8 +62,9 @@ typedef struct weir__dispatcher {
     uint32_t index;
     bool fair;
     bool dedicated; /* belongs to one processor */
-    weir__backoff_plan backoff;
-    uint32_t batch_max;                            /* 0: the engine's */
+    weir__backoff_board backoff;
+    weir__backoff_plan backoff_own;                /* under registry.lock; 0: the engine's */
+    uint32_t batch_max;                            /* the same */
     weir__atomic_u32 threads;                      /* that serve it ... */
     weir__atomic_u32 threads_external;             /* ... of them turned by the application */
     weir__atomic_u64 processors;                   /* under registry.lock, so the two below */

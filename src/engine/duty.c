@@ -324,7 +324,8 @@ static void wait_out(weir__thread *thread, weir_ns delay)
 static void back_off(weir__thread *thread)
 {
     weir__serving *serving = thread->servings[thread->next_place % thread->serving_count];
-    const weir_ns delay = weir__backoff_next(&thread->backoff, &serving->dispatcher->backoff);
+    const weir__backoff_plan plan = weir__backoff_read(&serving->dispatcher->backoff);
+    const weir_ns delay = weir__backoff_next(&thread->backoff, &plan);
     weir__cell_add(&thread->backoffs, 1);
     weir__cell_add(&serving->backoffs, 1);
     weir__cell_add(&serving->backoff_ns, (uint64_t)delay);

@@ -62,6 +62,9 @@ static void free_memory(weir_engine *engine)
     weir__channels_close(engine);
     weir__waiters_free(engine);
     weir__release_text(&allocator, engine->name);
+    if (engine->configured.config != NULL) {
+        engine->configured.release(engine->configured.config);
+    }
     weir__release(&allocator, engine, sizeof(*engine));
 }
 

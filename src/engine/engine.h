@@ -12,6 +12,7 @@
 #include "engine/dispatcher.h"
 #include "engine/down.h"
 #include "engine/registry.h"
+#include "engine/reshape.h"
 #include "engine/scheduler.h"
 #include "engine/thread.h"
 #include "engine/waiter.h"
@@ -116,6 +117,9 @@ struct weir_engine {
     weir__cell stuck;       /* handlers and hooks that were reported; the watchdog writes it */
     weir__watches watches;  /* under registry.lock (engine/down.h) */
     weir__letters letters;  /* engine/dead_letter.h */
+    /* What it was made from, if that was a configuration (the settings room's). */
+    weir__mutex configure_lock; /* held while another one is applied */
+    weir__configured configured;
     struct weir_engine *next_alive;
 };
 

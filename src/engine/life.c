@@ -330,7 +330,7 @@ bool weir__life_end_idle(weir__context *context, weir__processor *processor,
     if (!ends_quietly(weir__processor_cold_of(processor)) || !close_if_idle(&processor->mailbox)) {
         return false;
     }
-    if (weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK) {
+    if (weir__processor_blocks(processor)) {
         weir__room_wake_threads(engine, weir__processor_index(processor));
     }
     weir__stop_count(report, processor, 0);

@@ -324,6 +324,66 @@ weir_status weir__thread_dismiss(weir_engine *engine, weir_thread handle, weir_e
     return status;
 }
 
+/* How many of them serve it. */
+static uint32_t serving_among(weir_engine *engine, const weir_thread *threads, size_t count,
+                              const weir__dispatcher *dispatcher)
+{
+    uint32_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        const weir__thread *thread = weir__thread_of(engine, threads[i]);
+        for (uint32_t k = 0; k < thread->serving_count; k++) {
+            found += thread->servings[k]->dispatcher == dispatcher;
+        }
+    }
+    return found;
+}
+
+static weir_status may_go_together(weir_engine *engine, const weir_thread *threads, size_t count,
+                                   weir_error *error)
+{
+    weir_status status = WEIR_OK;
+    for (size_t i = 0; i < count && status == WEIR_OK; i++) {
+        const weir__thread *thread = weir__thread_of(engine, threads[i]);
+        status = may_go(engine, thread, error);
+        for (uint32_t k = 0; k < thread->serving_count && status == WEIR_OK; k++) {
+            weir__dispatcher *d = thread->servings[k]->dispatcher;
+            const unsigned long long processors = weir__load(&d->processors, relaxed);
+            if (processors > 0 && weir__load(&d->threads, relaxed) - d->leaving ==
+                                      serving_among(engine, threads, count, d)) {
+                status = weir__error_at(error, WEIR_E_INVALID, "weir_thread_remove",
+                                        "nobody would serve \"%.60s\", which has %llu "
+                                        "processor%s: move or stop %s first",
+                                        d->name, processors, processors == 1 ? "" : "s",
+                                        processors == 1 ? "it" : "them");
+            }
+        }
+    }
+    return status;
+}
+
+weir_status weir__threads_begin_to_go(weir_engine *engine, weir_thread *threads, size_t *count,
+                                      weir_error *error)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        const weir__thread *thread = weir__thread_of(engine, threads[i]);
+        if (thread != NULL && !thread->removing) {
+            threads[kept++] = threads[i];
+        }
+    }
+    *count = kept;
+    const weir_status status = may_go_together(engine, threads, kept, error);
+    for (size_t i = 0; status == WEIR_OK && i < kept; i++) {
+        begin_to_go(weir__thread_of(engine, threads[i]));
+    }
+    return status;
+}
+
+void weir__thread_see_off(weir_engine *engine, weir_thread thread)
+{
+    see_off(weir__thread_known(engine, thread));
+}
+
 weir_status weir_thread_remove(weir_engine *engine, weir_thread thread, weir_error *error)
 {
     if (weir__error_is_set(error)) {

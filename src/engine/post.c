@@ -78,7 +78,8 @@ WEIR__SELDOM static weir_status overflow(const weir__posting *by, weir__processo
             return drop_newest(by, processor);
         }
     case WEIR_OVERFLOW_BLOCK:
-        full->block_max = weir__processor_cold_of(processor)->block_max;
+        full->block_max =
+            (weir_ns)weir__load(&weir__processor_cold_of(processor)->block_max, relaxed);
         return WEIR_FULL;
     case WEIR_OVERFLOW_DEFAULT:
     case WEIR_OVERFLOW_FAIL:

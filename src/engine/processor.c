@@ -57,6 +57,7 @@ static bool needs_cold(const weir_processor_options *o, weir_overflow overflow)
 {
     return o->name != NULL || o->cases.rows != NULL || o->unhandled != NULL || o->state_size > 0 ||
            o->init != NULL || o->destroy != NULL || overflow != WEIR_OVERFLOW_FAIL ||
+           o->overflow != WEIR_OVERFLOW_DEFAULT || o->batch_max != 0 || o->block_max != 0 ||
            o->parent.id != 0 || o->dedicated || o->event_time != NULL ||
            o->on_failure != WEIR_RESUME;
 }
@@ -73,8 +74,13 @@ static weir_status fill_cold(weir_engine *engine, weir__processor *p,
     cold->argument = o->argument;
     cold->init = o->init;
     cold->destroy = o->destroy;
-    cold->overflow = overflow;
-    cold->block_max = o->block_max != 0 ? o->block_max : engine->options.block_max;
+    weir__store(&cold->overflow, (uint32_t)overflow, relaxed);
+    cold->blocks = overflow == WEIR_OVERFLOW_BLOCK;
+    weir__store(&cold->block_max,
+                (uint64_t)(o->block_max != 0 ? o->block_max : engine->options.block_max), relaxed);
+    cold->own_overflow = o->overflow != WEIR_OVERFLOW_DEFAULT;
+    cold->own_block_max = o->block_max != 0;
+    cold->own_batch_max = o->batch_max != 0;
     if (o->state_size > 0) {
         p->state = weir__allocate(&engine->allocator, o->state_size);
         if (p->state == NULL) {
@@ -107,7 +113,7 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
     weir__store(&p->dispatcher, dispatcher, relaxed); /* [S4] publishes it */
     p->handler = o->handler != NULL ? o->handler : weir__turn_by_case;
     p->state = o->argument;
-    p->batch_max = (uint16_t)batch;
+    weir__store(&p->batch_max, (uint16_t)batch, relaxed);
     weir__store(&p->rooms, NULL, relaxed);
     weir__store(&p->cold, NULL, relaxed);
     weir__store(&p->handled, 0, relaxed);

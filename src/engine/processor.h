@@ -52,7 +52,7 @@ typedef struct weir__processor {
     weir__cell dead;
     weir__atomic_u32 control;
     uint16_t last_thread; /* owner: who ran the slot last, by index; a wake-up prefers it */
-    uint16_t batch_max;
+    WEIR__ATOMIC(uint16_t) batch_max;
 } weir__processor;
 _Static_assert(sizeof(weir__processor) == 128, "a processor is two lines");
 
@@ -64,9 +64,12 @@ typedef struct weir__processor_cold {
     size_t state_size;
     weir_status (*init)(void *state, weir_turn *turn, void *argument);
     void (*destroy)(void *state, weir_status reason);
-    weir_overflow overflow;  /* of one without a cold part: fail */
-    weir__trylock evictions; /* drop-oldest: guards the owner's side of the mailbox */
-    weir_ns block_max;
+    weir__atomic_u32 overflow; /* weir_overflow; of one without a cold part: fail. May change */
+    bool blocks;               /* posters may wait for room: it was block from the beginning */
+    bool own_overflow;         /* it was given this; under registry.lock, so the next two */
+    bool own_block_max, own_batch_max;
+    weir__trylock evictions;         /* drop-oldest: guards the owner's side of the mailbox */
+    weir__atomic_u64 block_max;      /* may change */
     weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */
     weir__atomic_u64 dropped_oldest; /* posters, under the mailbox's head lock */
     weir__cell left;                 /* owner: discarded after a freeze */
@@ -127,8 +130,16 @@ static inline bool weir__processor_is_frozen(const weir__processor *processor)
 
 static inline weir_overflow weir__processor_overflow(const weir__processor *processor)
 {
+    weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold != NULL ? (weir_overflow)weir__load(&cold->overflow, relaxed) : WEIR_OVERFLOW_FAIL;
+}
+
+/* Whether OS threads may be waiting for room there. That never changes: a policy that became
+ * another one still has those to wake that came before. */
+static inline bool weir__processor_blocks(const weir__processor *processor)
+{
     const weir__processor_cold *cold = weir__processor_cold_of(processor);
-    return cold != NULL ? cold->overflow : WEIR_OVERFLOW_FAIL;
+    return cold != NULL && cold->blocks;
 }
 
 /* After its mailbox was closed. */

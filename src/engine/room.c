@@ -108,7 +108,7 @@ void weir__room_unreserve(weir__context *context, weir_processor to)
         if (below_half(processor, weir__load(&processor->mailbox.word, seq_cst))) {
             weir__room_tell(context, processor);
         }
-        if (weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK) {
+        if (weir__processor_blocks(processor)) {
             weir__room_wake_threads(context->engine, weir__processor_index(processor));
         }
     }
@@ -125,7 +125,7 @@ void weir__room_appeared(weir__context *context, weir__processor *processor, uin
         weir__context_leave(context);
         weir__letters_flush(context);
     }
-    if (weir__unlikely(weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK)) {
+    if (weir__unlikely(weir__processor_blocks(processor))) {
         weir__room_wake_threads(context->engine, weir__processor_index(processor));
     }
 }
@@ -146,7 +146,7 @@ void weir__room_wake_threads(weir_engine *engine, uint32_t index)
 bool weir__room_close(weir_engine *engine, weir__processor *processor)
 {
     /* After the close the processor may be anybody's: what is needed of it is read before. */
-    const bool blocking = weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK;
+    const bool blocking = weir__processor_blocks(processor);
     const uint32_t index = weir__processor_index(processor);
     const bool ready = weir__mailbox_close(&processor->mailbox);
     if (blocking) {

@@ -61,9 +61,11 @@ static bool name_dispatcher(weir__dispatcher *dispatcher, const char *name, bool
     dispatcher->dedicated = dedicated;
     dispatcher->fair = false;
     dispatcher->batch_max = 0;
-    dispatcher->backoff =
-        (weir__backoff_plan){ options->backoff_base, options->backoff_max,
-                              options->backoff_multiplier, options->backoff_jitter };
+    dispatcher->backoff_own = (weir__backoff_plan){ .base = 0 };
+    weir__backoff_write(&dispatcher->backoff,
+                        &(weir__backoff_plan){ options->backoff_base, options->backoff_max,
+                                               options->backoff_multiplier,
+                                               options->backoff_jitter });
     weir__store(&dispatcher->signals, 0, relaxed);
     for (weir__serving *s = weir__servings_first(dispatcher); s != NULL; s = s->next) {
         forget(s);
@@ -331,6 +333,7 @@ static void settle(weir__thread *thread)
     const weir_thread_options *options = &thread->options;
     thread->vacant = false;
     thread->removing = false;
+    thread->replaced = false;
     thread->generation++;
     thread->next_place = 0;
     thread->events_left = 0;

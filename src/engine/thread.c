@@ -29,7 +29,7 @@ weir__thread *weir__thread_by_name(weir_engine *engine, const char *name)
     const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count; i++) {
         weir__thread *thread = weir__thread_at(engine, i);
-        if (weir__load(&thread->state, acquire) < WEIR__THREAD_LEFT &&
+        if (weir__load(&thread->state, acquire) < WEIR__THREAD_LEFT && !thread->replaced &&
             strcmp(thread->name, name) == 0) {
             return thread;
         }
@@ -314,7 +314,7 @@ weir_status weir_dispatcher_tune(weir_engine *engine, const weir_dispatcher_opti
         status = weir__error_at(error, WEIR_E_INVALID, "weir_dispatcher_tune",
                                 "the engine is started: tune before");
     } else {
-        weir__backoff_plan plan = d->backoff;
+        weir__backoff_plan plan = weir__backoff_read(&d->backoff), own = d->backoff_own;
         plan.base = o.backoff_base != 0 ? o.backoff_base : plan.base;
         plan.max = o.backoff_max != 0 ? o.backoff_max : plan.max;
         plan.multiplier = o.backoff_multiplier != 0 ? o.backoff_multiplier : plan.multiplier;
@@ -323,7 +323,11 @@ weir_status weir_dispatcher_tune(weir_engine *engine, const weir_dispatcher_opti
                                     "is %lld ns, must be less than backoff_max (%lld ns)",
                                     (long long)plan.base, (long long)plan.max);
         } else {
-            d->backoff = plan;
+            own.base = o.backoff_base != 0 ? o.backoff_base : own.base;
+            own.max = o.backoff_max != 0 ? o.backoff_max : own.max;
+            own.multiplier = o.backoff_multiplier != 0 ? o.backoff_multiplier : own.multiplier;
+            d->backoff_own = own;
+            weir__backoff_write(&d->backoff, &plan);
             d->fair = o.fair;
             d->batch_max = o.batch_max;
         }

@@ -116,6 +116,7 @@ typedef struct weir__thread {
     uint32_t generation;   /* threads that had the seat, this one included */
     bool vacant;           /* nobody's */
     bool removing;         /* somebody sees it off */
+    bool replaced;         /* another has its name: it will be removed (engine/reshape.c) */
     bool serves;           /* counted in its dispatchers ... */
     bool leaves;           /* ... and in `leaving` of them */
     uint32_t serving_room; /* of `servings` */

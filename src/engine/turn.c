@@ -264,7 +264,7 @@ static bool settle(weir_turn *turn, progress *at, uint64_t word, weir__turn_end 
     weir__processor *processor = turn->processor;
     weir_engine *engine = turn->context->engine;
     weir__stock *stock = &turn->context->stock;
-    const bool blocking = weir__processor_overflow(processor) == WEIR_OVERFLOW_BLOCK;
+    const bool blocking = weir__processor_blocks(processor);
     const uint32_t index = weir__processor_index(processor);
     if (weir__unlikely(weir__mailbox_owed(word) > 0 && at->uncredited > 0)) {
         /* Promised places make room a matter of single events: going idle must not be the step that
@@ -421,7 +421,7 @@ static weir__turn_end run_rest(weir__thread *thread, weir__serving *serving, uin
                                uint32_t done)
 {
     weir_turn *turn = &thread->turn;
-    uint32_t batch = turn->processor->batch_max;
+    uint32_t batch = weir__load(&turn->processor->batch_max, relaxed);
     progress at;
     begin(&at, word, done);
     if (thread->external && thread->events_left < batch) {
@@ -516,7 +516,7 @@ static inline bool run_lone(weir_turn *turn, weir__lone *lone, uint64_t word, bo
     *goes_on = deliver(turn, &lone->envelope);
     weir__stock_put_lone(stock, lone);
     /* Who wants room here has found it without us: one place of many is taken. */
-    return weir__likely(*goes_on) && weir__processor_overflow(processor) != WEIR_OVERFLOW_BLOCK &&
+    return weir__likely(*goes_on) && !weir__processor_blocks(processor) &&
            weir__mailbox_idle_lone(&processor->mailbox, word);
 }
 

@@ -58,6 +58,7 @@ static void the_numbers_are_those_that_programs_were_compiled_with(void **state)
     assert_int_equal(-5, WEIR_E_BLOCKING);
     assert_int_equal(-6, WEIR_E_TAKEN);
     assert_int_equal(-7, WEIR_E_LIMIT);
+    assert_int_equal(-8, WEIR_E_CONFIG);
     assert_int_equal(-10, WEIR_E_SYSTEM);
     assert_int_equal(-11, WEIR_E_FAILED);
     assert_int_equal(-1000, WEIR_E_USER);
@@ -66,7 +67,7 @@ static void the_numbers_are_those_that_programs_were_compiled_with(void **state)
 static void an_unknown_number_has_a_name_and_a_text_too(void **state)
 {
     (void)state;
-    static const weir_status unknown[] = { 9, 10, 1000, INT32_MAX, -8, -12, -999 };
+    static const weir_status unknown[] = { 9, 10, 1000, INT32_MAX, -9, -12, -999 };
     for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
         assert_string_equal("WEIR_?", weir_status_name(unknown[i]));
         assert_string_equal("no status of weir's", weir_status_text(unknown[i]));

@@ -21,11 +21,12 @@ static weir_engine *engine_with(const char *dispatcher)
 
 static void assert_plan(weir_engine *engine, weir_ns base, weir_ns max, double multiplier)
 {
-    const weir__dispatcher *d = weir__dispatcher_find(engine, "d");
+    weir__dispatcher *d = weir__dispatcher_find(engine, "d");
     assert_non_null(d);
-    assert_int_equal(base, d->backoff.base);
-    assert_int_equal(max, d->backoff.max);
-    assert_true(d->backoff.multiplier == multiplier);
+    const weir__backoff_plan plan = weir__backoff_read(&d->backoff);
+    assert_int_equal(base, plan.base);
+    assert_int_equal(max, plan.max);
+    assert_true(plan.multiplier == multiplier);
 }
 
 static void tune(weir_engine *engine, const weir_dispatcher_options *options)

@@ -33,9 +33,9 @@ static void look(void *unused)
     weir__context_enter(context);
     const weir__processor *processor = weir__registry_find(&stage.engine->registry, handle);
     if (processor != NULL) {
-        const uint32_t found = processor->batch_max;
+        const uint32_t found = processor->last_thread;
         weir_sim_step();
-        weir_sim_check(processor->batch_max == found, "the slot has a new tenant");
+        weir_sim_check(processor->last_thread == found, "the slot has a new tenant");
     }
     weir__context_leave(context);
     while (weir__load(&taken_again, relaxed) == 0) {
@@ -51,8 +51,7 @@ SCENARIO(grace, "a slot is given up and taken again while two threads look at it
     }
     stage_open(NULL);
     weir__registry *registry = &stage.engine->registry;
-    handle = weir_processor_add(stage.engine, WEIR_PROCESSOR(.handler = nothing, .batch_max = 1),
-                                &stage.error);
+    handle = weir_processor_add(stage.engine, WEIR_PROCESSOR(.handler = nothing), &stage.error);
     weir__store(&taken_again, 0, seq_cst);
     registry->limbo_count = IN_LIMBO;
     weir_sim_quiet(false);
@@ -63,7 +62,7 @@ SCENARIO(grace, "a slot is given up and taken again while two threads look at it
     for (int i = 0; i < TAKES; i++) {
         weir__processor *taken = weir__registry_take(stage.engine, &status);
         weir_sim_check(taken != NULL, "no slot");
-        taken->batch_max = 2;
+        taken->last_thread = 2;
     }
     weir__store(&taken_again, 1, seq_cst);
     weir__word_wake(&taken_again, INT32_MAX);

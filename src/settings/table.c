@@ -1,0 +1,196 @@
+/*
+ * settings/table.c - every key of weir's. Bounds are those of the option structs
+ * (engine/options.c), which check once more; tests/settings/table_test.c holds the two together.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "settings/table.h"
+
+#define SINCE "0.1"
+#define ROWS(array) .rows = (array), .row_count = sizeof(array) / sizeof((array)[0])
+#define HOUR 3.6e12
+
+/* Word i is value i of the public enum. */
+static const char *const idle_words[] = { "default", "backoff",   "park", "sleep",
+                                          "yield",   "busy-spin", "noop", NULL };
+static const char *const priority_words[] = { "default", "nice", "fifo", "round-robin", NULL };
+static const char *const overflow_words[] = { "default",     "fail",  "drop-newest",
+                                              "drop-oldest", "block", NULL };
+static const char *const log_words[] = {
+    "default", "debug", "info", "warning", "error", "off", NULL
+};
+static const char *const directive_words[] = { "resume", "retry",    "restart",
+                                               "stop",   "escalate", NULL };
+static const char *const strategy_words[] = { "none", "partition", "shared", "per-dispatcher",
+                                              NULL };
+static const char *const never_words[] = { "never", NULL };
+
+/* ---- threads ---- */
+
+#define KEY(kind, member, name, ...)                                                               \
+    WEIR_KEY(kind, weir__thread_settings, member, name, .since = SINCE, __VA_ARGS__)
+static const weir_option thread_rows[] = {
+    KEY(STRING, name, "name",
+        .help = "Unique; the system shows 15 bytes of it. Without one the thread is called after "
+                "what it serves: \"api+realtime-1\"."),
+    KEY(LIST, dispatchers, "dispatchers", .required = true,
+        .help = "What it serves, in turn. \"\" is the default dispatcher. 1 to 64 names."),
+    KEY(ENUM, idle, "idle", .fallback = "backoff", .words = idle_words,
+        .help = "What it does when it finds no work: backoff (spin, yield, then park), park, "
+                "sleep, yield, busy-spin, noop."),
+    KEY(DURATION, idle_spin_max, "idle-spin-max", .fallback = "20us", .min = 0, .max = 1e9,
+        .help = "Of backoff: the longest spin before it yields and parks; 0 spins not at all."),
+    KEY(DURATION, idle_sleep, "idle-sleep", .fallback = "1ms", .min = 1, .max = HOUR,
+        .help = "Of sleep: how long."),
+    KEY(INTS, cores, "cores", .min = 0, .max = 1023,
+        .help = "The cores that it may run on; without any, wherever the system likes."),
+    KEY(BOOL, core_required, "core-required", .fallback = "false",
+        .help = "A core that cannot be had is an error, not a warning."),
+    KEY(ENUM, priority, "priority", .fallback = "default", .words = priority_words,
+        .help = "How the system schedules it; default is as the thread that starts it."),
+    KEY(INT, priority_value, "priority-value", .fallback = "0", .min = -20, .max = 99,
+        .help = "For nice -20 to 19, for fifo and round-robin 1 to 99."),
+};
+#undef KEY
+
+#define KEY(kind, member, name, ...)                                                               \
+    WEIR_KEY(kind, weir__engine_settings, assignment.member, name, .since = SINCE, __VA_ARGS__)
+static const weir_option assignment_rows[] = {
+    KEY(ENUM, strategy, "strategy", .fallback = "none", .words = strategy_words,
+        .help = "partition: the threads are dealt out to the dispatchers; shared: every thread "
+                "serves every dispatcher; per-dispatcher: `counts` threads for each."),
+    KEY(LIST, dispatchers, "dispatchers", .help = "The names, at least one; \"\" is the default."),
+    KEY(INT, threads, "threads", .fallback = "0", .min = 0, .max = 1024,
+        .help = "How many, of partition and shared; 0: as many as there are usable cores."),
+    KEY(INTS, counts, "counts", .min = 1, .max = 1024,
+        .help = "Of per-dispatcher: how many threads each dispatcher has; without it 1 each."),
+    KEY(ENUM, idle, "idle", .fallback = "backoff", .words = idle_words,
+        .help = "What all of them do when they find no work: see threads."),
+};
+#undef KEY
+
+/* ---- back-off ---- */
+
+#define BACKOFF_ROWS(T, usual_base, usual_multiplier, usual_max)                                   \
+    WEIR_KEY(DURATION, T, backoff.base, "base-delay-micros", .fallback = (usual_base),             \
+             .unit = WEIR_US, .min = 1, .max = HOUR, .since = SINCE,                               \
+             .help = "The first delay. 10 ms and more draw a warning."),                           \
+        WEIR_KEY(DOUBLE, T, backoff.multiplier, "multiplier", .fallback = (usual_multiplier),      \
+                 .min = 1, .max = 100, .above = true, .since = SINCE,                              \
+                 .help = "Each delay is so many times the one before."),                           \
+        WEIR_KEY(DURATION, T, backoff.max, "max-delay-micros", .fallback = (usual_max),            \
+                 .unit = WEIR_US, .min = 1, .max = HOUR, .since = SINCE,                           \
+                 .help = "The longest delay; more than the first. 1 s and more draw a warning.")
+
+static const weir_option backoff_rows[] = {
+    BACKOFF_ROWS(weir__engine_settings, "10", "1.5", "10000"),
+    WEIR_KEY(DOUBLE, weir__engine_settings, backoff.jitter, "jitter", .fallback = "0.0", .min = 0,
+             .max = 1, .since = SINCE,
+             .help = "So much of each delay is left to chance, which keeps threads out of step."),
+};
+
+static const weir_option dispatcher_backoff_rows[] = {
+    BACKOFF_ROWS(weir__dispatcher_settings, NULL, NULL, NULL),
+};
+
+/* ---- dispatchers and processors, by name ---- */
+
+#define KEY(kind, member, name, ...)                                                               \
+    WEIR_KEY(kind, weir__dispatcher_settings, member, name, .since = SINCE, __VA_ARGS__)
+static const weir_option dispatcher_rows[] = {
+    KEY(NAME, name, "name"),
+    KEY(BOOL, fair, "fair", .fallback = "false",
+        .help = "First waiting is first served: equal shares, less throughput."),
+    KEY(INT, batch_max, "batch-max", .min = 1, .max = 65535,
+        .help = "Of its processors that have none of their own."),
+    KEY(GROUP, backoff, "backoff", ROWS(dispatcher_backoff_rows),
+        .help = "In place of the engine's, key by key."),
+};
+#undef KEY
+
+#define KEY(kind, member, name, ...)                                                               \
+    WEIR_KEY(kind, weir__processor_settings, member, name, .since = SINCE, __VA_ARGS__)
+static const weir_option processor_rows[] = {
+    KEY(NAME, name, "name"),
+    KEY(STRING, dispatcher, "dispatcher", .help = "Where it runs; a thread must serve it."),
+    KEY(INT, mailbox_max, "mailbox-max", .min = 1, .max = 1000000,
+        .help = "Events that may wait for it; without it default-queue-size."),
+    KEY(ENUM, overflow, "overflow", .fallback = "default", .words = overflow_words,
+        .help = "What a full mailbox does with one event more; default: as the engine."),
+    KEY(DURATION, block_max, "block-max", .min = 1, .max = 9e18, .words = never_words,
+        .help = "Of overflow = block: the longest wait."),
+    KEY(INT, batch_max, "batch-max", .min = 1, .max = 65535, .help = "Events a turn."),
+    KEY(BOOL, dedicated, "dedicated", .fallback = "false",
+        .help = "A thread of its own, and no dispatcher."),
+    KEY(ENUM, on_failure, "on-failure", .fallback = "resume", .words = directive_words,
+        .help = "What happens when its handler fails."),
+    KEY(INT, retry_max, "retry-max", .min = 1, .max = 1000000, .help = "Of retry: how often."),
+    KEY(DURATION, retry_delay, "retry-delay", .min = 1, .max = HOUR,
+        .help = "Of retry: the first delay; they double."),
+    KEY(ENUM, retry_then, "retry-then", .fallback = "resume", .words = directive_words,
+        .help = "What follows the last retry; not retry."),
+    KEY(INT, restart_max, "restart-max", .min = 1, .max = 1000,
+        .help = "Of restart: how many within restart-window; then it stops."),
+    KEY(DURATION, restart_window, "restart-window", .min = 1, .max = 9e18, .words = never_words,
+        .help = "Of restart: see restart-max."),
+};
+#undef KEY
+
+/* ---- the engine ---- */
+
+#define KEY(kind, member, name, ...)                                                               \
+    WEIR_KEY(kind, weir__engine_settings, member, name, .since = SINCE, __VA_ARGS__)
+static const weir_option engine_rows[] = {
+    KEY(STRING, name, "name", .fallback = "weir", .help = "Stands in logs and metrics."),
+    KEY(INT, scheduler_threads, "scheduler-pool-size", .fallback = "2", .min = 1, .max = 64,
+        .help = "Timer wheels, each with a thread that the first timer starts."),
+    KEY(INT, mailbox_max, "default-queue-size", .fallback = "10000", .min = 1, .max = 1000000,
+        .help = "Events that may wait for a processor that has no mailbox-max of its own."),
+    KEY(LISTS, rows, "thread-dispatcher-assignment", .fallback = "[[\"\"]]",
+        .help = "One thread a row, which serves the dispatchers in it, in turn. Short for "
+                "threads: give one of the two, or assignment."),
+    KEY(ITEMS, threads, "threads", ROWS(thread_rows), .item_size = sizeof(weir__thread_settings),
+        .help = "One thread an item: what it serves, and how it idles, where it runs."),
+    KEY(GROUP, assignment, "assignment", ROWS(assignment_rows),
+        .help = "Threads by rule, in place of a list of them."),
+    KEY(GROUP, backoff, "backoff", ROWS(backoff_rows),
+        .help = "How long a thread stays away when all its dispatchers' locks are held."),
+    KEY(INT, batch_max, "batch-max", .fallback = "64", .min = 1, .max = 65535,
+        .help = "Events that a processor handles before it is another's turn."),
+    KEY(ENUM, overflow, "overflow", .fallback = "fail", .words = overflow_words,
+        .help = "What a full mailbox does with one event more: fail (the poster is told), "
+                "drop-newest, drop-oldest, block (the poster waits)."),
+    KEY(DURATION, block_max, "block-max", .fallback = "1s", .min = 1, .max = 9e18,
+        .words = never_words, .help = "Of overflow = block: the longest wait."),
+    KEY(INT, processors_max, "processors-max", .fallback = "2000000", .min = 1, .max = 16000000,
+        .help = "Processors at once."),
+    KEY(BYTES, block_bytes_max, "block-bytes-max", .fallback = "256MiB", .min = 1, .max = 9e18,
+        .help = "Bound on the memory of all payload blocks."),
+    KEY(INT, timers_max, "timers-max", .fallback = "1000000", .min = 1, .max = 16000000,
+        .help = "Timers pending at once; a processor that has asked holds one."),
+    KEY(INT, channels_max, "channels-max", .fallback = "65536", .min = 1, .max = 1000000,
+        .help = "Channels that can be opened."),
+    KEY(DURATION, stuck_after, "stuck-after", .fallback = "5s", .min = 1e6, .max = 9e18,
+        .words = never_words,
+        .help = "A handler that runs longer is reported in the log, with its stack."),
+    KEY(BOOL, crash_report, "crash-report", .fallback = "on",
+        .help = "Whether a handler that crashes is named on stderr before the process dies."),
+    KEY(ENUM, log_level, "log-level", .fallback = "warning", .words = log_words,
+        .help = "What the log shows: debug, info, warning, error, off."),
+    KEY(MAP, dispatchers, "dispatchers", ROWS(dispatcher_rows),
+        .item_size = sizeof(weir__dispatcher_settings),
+        .help = "Dispatchers that differ from the rest, by name."),
+    KEY(MAP, processors, "processors", ROWS(processor_rows),
+        .item_size = sizeof(weir__processor_settings),
+        .help = "Options of processors, by the name under which the program adds them."),
+};
+#undef KEY
+
+static const weir_option_table engine_table = {
+    .struct_size = sizeof(weir_option_table),
+    .path = WEIR__ENGINE_PATH,
+    ROWS(engine_rows),
+    .help = "The engine: its threads, what they serve, its bounds.",
+};
+
+const weir_option_table *const weir__tables[] = { &engine_table, NULL };
