@@ -122,7 +122,8 @@ typedef struct weir_config_options {
                                      engine */
     const char *include_root;     /* includes may not leave it; default: they may */
     const weir_option_table *const *tables; /* ends with NULL */
-    const weir_allocator *allocator;        /* copied; default the C library's */
+    const weir_allocator *allocator; /* copied, and used as long as an engine made from the config
+                                        lives; default the C library's */
 } weir_config_options;
 
 #define WEIR_CONFIG_OPTIONS_INIT WEIR_SIZED(weir_config_options)
@@ -163,7 +164,8 @@ WEIR_API size_t weir_config_show(const weir_config *config, char *out, size_t si
 /* Control. An engine with all threads and dispatchers that the configuration names, not started.
  * Of `code` (may be NULL) it takes what no file can say: allocator, log, log_context, and the name
  * if the files give none. NULL on error. The config may be destroyed afterwards. Threads without a
- * name are called after what they serve, as in "api+realtime-1"; "weir-1" serves "". */
+ * name are called after what they serve, as in "api+realtime-1"; "weir-1" serves "". Warnings and
+ * notes of the configuration go to the log (warning, info). */
 WEIR_API weir_engine *weir_config_engine(const weir_config *config, const weir_engine_options *code,
                                          weir_error *error);
 

@@ -18,6 +18,7 @@ static const char help[] =
     "Loads files as an engine would, later ones over earlier ones, and says all that is\n"
     "wrong, each with file, line, column, key, and what would be right. Without a file:\n"
     "$WEIR_CONFIG, else ./application.conf, else ./weir.conf, else the built-in reference.\n"
+    "- alone is standard input.\n"
     "\n"
     "options:\n"
     "  -D, --define KEY=VALUE  a setting over all files\n"

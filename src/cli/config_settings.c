@@ -6,13 +6,14 @@
 #include "cli/config_settings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/usage.h"
 #include "connect/yaml.h"
 
-enum { JSON = 256, STRICT, NO_ENVIRONMENT, SHOWN_MAX = 4096 };
+enum { JSON = 256, STRICT, NO_ENVIRONMENT, SHOWN_MAX = 4096, INPUT_MAX = 16 * 1024 * 1024 };
 
 /* Each command takes some of them, named by letters: j, s, e. */
 static const struct option all_options[] = {
@@ -79,6 +80,23 @@ static weir__tree *read_yaml(const weir_allocator *allocator, const char *path,
     return weir__yaml_read_file(&options, path, problems);
 }
 
+/* A file from a pipe: how long it is shows at its end. */
+static bool read_standard_input(const char *program, weir__request *request)
+{
+    char *text = malloc(INPUT_MAX + 1);
+    const size_t size = text != NULL ? fread(text, 1, INPUT_MAX + 1, stdin) : 0;
+    if (text == NULL || ferror(stdin) != 0 || size > INPUT_MAX) {
+        fprintf(stderr, "%s: standard input cannot be read, or has more than %d bytes\n", program,
+                INPUT_MAX);
+        free(text);
+        return false;
+    }
+    request->name = "standard input";
+    request->text = text;
+    request->text_size = size;
+    return true;
+}
+
 weir_config *weir__config_line_load(const weir__config_line *line, const char *program)
 {
     weir_error error = WEIR_ERROR_INIT;
@@ -88,15 +106,20 @@ weir_config *weir__config_line_load(const weir__config_line *line, const char *p
         .ignore_environment = line->ignore_environment,
         .keep_going = true,
     };
-    const weir__request request = {
+    weir__request request = {
         .paths = line->files,
         .foreign = read_yaml,
         .options = &options,
     };
+    if (line->file_count == 1 && strcmp(line->files[0], "-") == 0 &&
+        !read_standard_input(program, &request)) {
+        return NULL;
+    }
     weir_config *config = weir__config_make(&request, &error);
     if (config == NULL) {
         fprintf(stderr, "%s: %s\n", program, error.text);
     }
+    free((void *)(uintptr_t)request.text);
     return config;
 }
 

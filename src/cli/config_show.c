@@ -22,6 +22,7 @@ static const char help[] =
     "Prints every setting that counts, and where it came from: a file with line and column,\n"
     "the environment, -D, or the built-in reference. Secrets are shown as ***. Without a file:\n"
     "$WEIR_CONFIG, else ./application.conf, else ./weir.conf, else the built-in reference.\n"
+    "- alone is standard input.\n"
     "\n"
     "options:\n"
     "  -D, --define KEY=VALUE  a setting over all files\n"

@@ -20,8 +20,8 @@ static weir__found unreadable(weir__shown *why, const char *text)
     return WEIR__UNREADABLE;
 }
 
-/* An included file is a regular one, and lies below the folder that includes may not leave, wherever
- * links lead. `real` becomes its path. */
+/* An included file is a regular one, and lies below the folder that includes may not leave,
+ * wherever links lead. `real` becomes its path. */
 static weir__found look_at_include(const char *root, const char *path, char real[PATH_MAX],
                                    weir__shown *why)
 {

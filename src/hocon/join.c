@@ -276,6 +276,10 @@ static weir__node *as_list(weir__resolver *r, weir__node *object)
 static weir__node *fail_kinds(weir__resolver *r, const weir__node *at, const weir__node *left,
                               const weir__node *right)
 {
+    if ((int)at->kind == WEIR__CONCATENATION && ((const weir__concatenation *)at)->append) {
+        return weir__resolve_fail(r, at->origin, "+= adds to a list, and the value before it is %s",
+                                  weir__kind_name(left->kind));
+    }
     const char *what =
         left->kind == WEIR__LIST || right->kind == WEIR__LIST
             ? "; a list is joined with lists only (and objects whose keys are numbers)"

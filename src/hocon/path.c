@@ -84,9 +84,9 @@ static bool append_split(weir__reader *reader, part *n, weir__text text, const c
         if (!finish(reader, n, start)) {
             return false;
         }
-        if (++*count > reader->document->options.depth_max) {
+        if (++*count > reader->document->options.depth_max + (size_t)1) {
             weir__read_fail(reader, start, "a path of more than %u names",
-                            reader->document->options.depth_max);
+                            reader->document->options.depth_max + 1);
             return false;
         }
         text.bytes += length + 1;

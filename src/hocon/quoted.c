@@ -86,6 +86,13 @@ static bool decode(weir__reader *reader, const char *s, const char *end, weir__t
     return true;
 }
 
+/* JSON takes these as they are, the reference of HOCON does not. */
+static bool is_high_control(const char *s)
+{
+    const unsigned char c = (unsigned char)s[0];
+    return c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0);
+}
+
 static bool scan_single(weir__reader *reader, weir__text *out)
 {
     const char *start = reader->at + 1, *s = start;
@@ -112,7 +119,7 @@ static bool scan_single(weir__reader *reader, weir__text *out)
                 "with '\"', write \\n for a new line, or use \"\"\"three quotes\"\"\"",
                 origin.column);
             return false;
-        } else if (c < 0x20 || c == 0x7f || (c == 0xc2 && (unsigned char)s[1] < 0xa0)) {
+        } else if (c < 0x20 || (!reader->json && is_high_control(s))) {
             weir__read_fail(reader, s,
                             "a control character may not stand in a string as it is: write \\u%04x",
                             c == 0xc2 ? (unsigned char)s[1] : c);

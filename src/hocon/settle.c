@@ -69,11 +69,16 @@ static weir__node *settle_part(weir__resolver *r, weir__node *part)
     if (value != &weir__cycling) {
         return value;
     }
-    if ((int)part->kind == WEIR__REFERENCE && ((const weir__reference *)part)->optional) {
+    if ((int)part->kind != WEIR__REFERENCE) {
+        return weir__resolve_fail(r, part->origin, "the value is a part of itself: a cycle");
+    }
+    const weir__reference *reference = (const weir__reference *)part;
+    if (reference->optional) {
         return &weir__undefined;
     }
-    return weir__resolve_fail(
-        r, part->origin, "this substitution is a part of the value that it stands for: a cycle");
+    const weir__written w = weir__reference_text(reference);
+    return weir__resolve_fail(r, part->origin,
+                              "%s is a part of the value that it stands for: a cycle", w.text);
 }
 
 static weir__node *settle_list(weir__resolver *r, const weir__node *list)

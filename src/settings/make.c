@@ -8,6 +8,7 @@
 #include "engine/reshape.h"
 #include "settings/config.h"
 #include "settings/options.h"
+#include "settings/show.h"
 
 /* What only the program can say. */
 static bool read_code(const weir_engine_options *code, weir_engine_options *out, weir_error *error)
@@ -33,6 +34,19 @@ static bool names_itself(const weir_config *config)
 {
     const weir__node *engine = weir__tree_at(config->tree, config->tree->root, WEIR__ENGINE_PATH);
     return weir__is_given(weir__child(config->tree, engine, "name"));
+}
+
+/* Whoever runs a program has seldom checked its file. */
+static void tell(const weir_config *config, weir_engine *engine)
+{
+    for (size_t i = 0; i < config->problems.count; i++) {
+        const weir__problem *problem = &config->problems.items[i];
+        char at[400];
+        weir__origin_text(problem->origin, at, sizeof(at));
+        const weir_log_field fields[] = { { "key", problem->path }, { "at", at } };
+        weir_log_write(engine, problem->severity == WEIR__NOTE ? WEIR_LOG_INFO : WEIR_LOG_WARNING,
+                       "config", problem->text, fields, 2);
+    }
 }
 
 static void furnish(const weir_config *config, weir_engine *engine, weir_error *error)
@@ -79,6 +93,7 @@ weir_engine *weir_config_engine(const weir_config *config, const weir_engine_opt
         weir_engine_destroy(engine);
         return NULL;
     }
+    tell(config, engine);
     weir__configured *configured;
     if (weir__engine_configure_lock(engine, &configured)) {
         configured->config = (weir_config *)(uintptr_t)config;

@@ -3,6 +3,13 @@
 compile, its links lead somewhere, and its table of statuses and docs/reference.md are those of the
 headers. The program of libweir(3) runs, too.
 
+Every ```hocon and ```yaml block there begins with one of two lines, and is a file of that name for
+the programs, too:
+
+    # good: NAME          `weir config check --strict NAME` finds nothing to say
+    # says: NAME          the next block of the page, ```text, is what `weir config check NAME` says,
+                          on one core
+
 Every ```c block there begins with one of four lines:
 
     /* program: NAME */    compiled, linked with the static library, run; exit status 0. If the next
@@ -27,6 +34,7 @@ STRICT = ["-std=gnu11", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconvers
 # A snippet uses some of what is in scope, and may use a name of its own for it.
 LOOSE = ["-Wno-unused", "-Wno-shadow", "-Werror=unused-result"]
 PROGRAM_S = 30
+WEIR = os.environ.get("WEIR_COMMAND", str(tap.BUILD / "weir"))
 SIM = os.environ.get("WEIR_SIM_LIBRARY", "")  # where the simulator was built
 
 PRELUDE = """\
@@ -159,6 +167,29 @@ def check_code(check, blocks, folder):
             check(f"{block} runs as the page says", *run_program(block, folder))
 
 
+def check_configurations(check, blocks, folder):
+    """Before the programs, which may read these files."""
+    one_core = {min(os.sched_getaffinity(0))}
+    for block, after in zip(blocks, [*blocks[1:], None]):
+        if block.language not in ("hocon", "yaml"):
+            continue
+        found = re.match(r"# (good|says): ([\w.-]+)\n", block.text)
+        if not check(f"{block} says what it is", bool(found), block.text):
+            continue
+        kind, name = found.groups()
+        (folder / name).write_text(block.text)
+        done = subprocess.run([WEIR, "config", "check", *(["--strict"] if kind == "good" else []),
+                               name], cwd=folder, env={}, text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PROGRAM_S,
+                              preexec_fn=lambda: os.sched_setaffinity(0, one_core))
+        if "YAML is not built into" in done.stdout:
+            check.skip(f"{block} {name}", "this command was built without libfyaml")
+            continue
+        wanted = f"{name}: ok\n" if kind == "good" else after.text
+        check(f"{block} {name} is read as the page says", done.stdout == wanted,
+              f"wanted:\n{wanted}got:\n{done.stdout}")
+
+
 def anchors_of(page):
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
@@ -169,7 +200,7 @@ def check_prose(check, pages):
     for page in pages:
         text = page.read_text()
         # What a program prints, and a table's row, cannot be broken.
-        shown = re.sub(r"^```text$.*?^```$", lambda m: "\n" * m[0].count("\n"), text,
+        shown = re.sub(r"^```(?:text|hocon|yaml)$.*?^```$", lambda m: "\n" * m[0].count("\n"), text,
                        flags=re.MULTILINE | re.DOTALL)
         long = [f"line {number} has {len(line)} columns"
                 for number, line in enumerate(shown.split("\n"), 1)
@@ -203,7 +234,8 @@ def check_tables(check):
 with tap.plan() as plan, tempfile.TemporaryDirectory() as temporary:
     every = sorted(GUIDE.glob("*.md"))
     plan("the guide has pages", bool(every))
-    check_code(plan, [*(block for one in every for block in blocks_of(one)), manual_example()],
-               pathlib.Path(temporary))
+    shown = [block for one in every for block in blocks_of(one)]
+    check_configurations(plan, shown, pathlib.Path(temporary))
+    check_code(plan, [*shown, manual_example()], pathlib.Path(temporary))
     check_prose(plan, [*every, tap.ROOT / "docs/reference.md"])
     check_tables(plan)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of cases for the readers of HOCON, run through `weir config` as users would: NAME.conf with
 the tree that NAME.json has, or with NAME.error to be refused; layered/*/ with two files; getters.tsv
-with values asked for. The folder of this tree, and those that $WEIR_HOCON_EXTRA names (with ':'
+with values asked for. The folders of this tree, and those that $WEIR_HOCON_EXTRA names (with ':'
 between them)."""
 import concurrent.futures
 import json
@@ -127,8 +127,8 @@ def check_folder(check, folder):
 
 
 with tap.plan() as plan:
-    OWN = tap.ROOT / "tests/hocon/cases"
-    plan("there are cases in this tree", OWN.is_dir() and check_folder(plan, OWN) > 100, OWN)
+    for OWN in (tap.ROOT / "tests/hocon/cases", tap.ROOT / "tests/hocon/own"):
+        plan(f"there are cases in {OWN.name}/", OWN.is_dir() and check_folder(plan, OWN) > 100, OWN)
     EXTRA = os.environ.get("WEIR_HOCON_EXTRA", "")
     if not EXTRA:
         plan.skip("the cases of $WEIR_HOCON_EXTRA are read as expected", "it is not set")

@@ -221,6 +221,22 @@ static void policies_that_must_be_there_from_the_beginning_are_told(void **state
     test_engine_end(engine);
 }
 
+static void warnings_and_notes_of_a_file_are_in_the_log(void **state)
+{
+    static test_log log;
+    (void)state;
+    test_log_init(&log);
+    weir_engine *engine =
+        engine_of("sss-events.engine { log-level = info, backoff { base-delay-micros = 20ms, "
+                  "max-delay-micros = 30ms } }",
+                  WEIR_ENGINE(.log = test_log_hook, .log_context = &log));
+    assert_int_equal(1, test_log_matches(&log, WEIR_LOG_INFO, "read as weir.engine",
+                                         "key=sss-events.engine at=t.conf:1:19"));
+    assert_int_equal(1, test_log_matches(&log, WEIR_LOG_WARNING, "from 10ms on",
+                                         "key=weir.engine.backoff.base-delay-micros"));
+    weir_engine_destroy(engine);
+}
+
 static void keys_that_need_a_restart_are_counted_and_named(void **state)
 {
     static test_log log;
@@ -354,6 +370,7 @@ int main(void)
         cmocka_unit_test(what_a_file_says_of_a_processor_counts_until_it_says_it_no_more),
         cmocka_unit_test(a_policy_changes_under_the_posters),
         cmocka_unit_test(policies_that_must_be_there_from_the_beginning_are_told),
+        cmocka_unit_test(warnings_and_notes_of_a_file_are_in_the_log),
         cmocka_unit_test(keys_that_need_a_restart_are_counted_and_named),
         cmocka_unit_test(it_is_refused_where_it_cannot_be),
         cmocka_unit_test(nothing_is_lost_while_everything_changes),
