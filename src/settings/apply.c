@@ -247,6 +247,11 @@ static bool is_applied(const apply *a, const weir__change *change)
         return !ends_with(path, ".fair");
     }
     if (begins_with(path, "weir.engine.processors.")) {
+        if (ends_with(path, ".overflow") || ends_with(path, ".block-max") ||
+            ends_with(path, ".batch-max") ||
+            (ends_with(path, ".dispatcher") && change->after != NULL)) {
+            return true;
+        }
         for (size_t i = 0; i < a->processor_count; i++) {
             weir__path begin;
             weir__path_begin(&begin, "weir.engine.processors");
@@ -256,9 +261,6 @@ static bool is_applied(const apply *a, const weir__change *change)
                 return true; /* it counts when the processor is added */
             }
         }
-        return ends_with(path, ".overflow") || ends_with(path, ".block-max") ||
-               ends_with(path, ".batch-max") ||
-               (ends_with(path, ".dispatcher") && change->after != NULL);
     }
     return false;
 }

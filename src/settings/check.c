@@ -10,7 +10,7 @@
 #include "settings/config.h"
 #include "sync/thread.h"
 
-enum { GIVEN_DEPTH_MAX = 8 };
+enum { GIVEN_DEPTH_MAX = 8, ROOT_KEYS_LOOKED_AT = 1000 };
 
 weir__node *weir__child(const weir__tree *tree, const weir__node *object, const char *key)
 {
@@ -111,7 +111,7 @@ static void check_weir(weir_config *config, weir__filler *filler)
 static void check_root(weir_config *config, weir__filler *filler)
 {
     const weir__node *root = config->tree->root;
-    for (size_t i = 0; i < root->object.count; i++) {
+    for (size_t i = 0; i < root->object.count && i < ROOT_KEYS_LOOKED_AT; i++) {
         const weir__member *member = &root->object.members[i];
         const char *key = member->key.bytes;
         const bool composite =

@@ -414,7 +414,10 @@ static void say_unknown(weir__filler *filler, const weir_option *rows, size_t co
 {
     weir__path nearest;
     const size_t length = path->length;
-    const bool found = weir__nearest_key(filler, rows, count, path, member->key.bytes, &nearest);
+    /* Of a file of nonsense only so much is told: there is no use in looking for more. */
+    const bool told = filler->problems->count < WEIR__PROBLEMS_MAX;
+    const bool found =
+        told && weir__nearest_key(filler, rows, count, path, member->key.bytes, &nearest);
     char list[300] = "";
     for (size_t i = 0; !found && i < count; i++) {
         const weir_option row = weir__row(rows, i);

@@ -126,9 +126,12 @@ static void show_assignment(const weir__node *map, size_t threads, char *out, si
     }
 }
 
-/* All of the map's values are numbers of threads. False: said, or it is no such map. */
-static bool is_map_of_counts(weir_config *config, const weir__node *map, size_t *threads)
+typedef enum map_kind { NO_COUNTS, COUNTS, SAID_TO_BE_WRONG } map_kind;
+
+/* Whether the map's values are numbers of threads: all of them, or it is wrong. */
+static map_kind kind_of(weir_config *config, const weir__node *map, size_t *threads)
 {
+    bool wrong = false;
     size_t numbers = 0;
     *threads = 0;
     for (size_t i = 0; map != NULL && map->kind == WEIR__OBJECT && i < map->object.count; i++) {
@@ -145,18 +148,18 @@ static bool is_map_of_counts(weir_config *config, const weir__node *map, size_t 
                 "is %s, and stands beside numbers of threads: write those as "
                 "thread-dispatcher-assignment",
                 weir__kind_name(member->value->kind));
-            numbers = 0;
+            wrong = true;
         } else if (!weir__read_long(member->value, &count, NULL) || count < 1 ||
                    count > THREADS_MAX) {
             SAY(config, WEIR__ERROR, member->value, path.text,
                 "%s is not a number of threads from 1 to %d", member->value->text.bytes,
                 THREADS_MAX);
-            numbers = 0;
+            wrong = true;
         } else {
             *threads += (size_t)count;
         }
     }
-    return numbers > 0;
+    return numbers == 0 ? NO_COUNTS : wrong ? SAID_TO_BE_WRONG : COUNTS;
 }
 
 static bool read_map_of_counts(weir_config *config, weir__node *engine)
@@ -164,8 +167,10 @@ static bool read_map_of_counts(weir_config *config, weir__node *engine)
     static const char *const assignment = "thread-dispatcher-assignment";
     weir__node *map = weir__child(config->tree, engine, "dispatchers");
     size_t threads;
-    if (!is_map_of_counts(config, map, &threads)) {
-        return true;
+    const map_kind kind = kind_of(config, map, &threads);
+    if (kind != COUNTS) { /* what was told once is not told again by those who read it next */
+        return kind == NO_COUNTS ||
+               set(config, engine, "dispatchers", weir__node_null(config->tree, map->origin));
     }
     char text[900];
     show_assignment(map, threads, text, sizeof(text));
