@@ -13,6 +13,8 @@
 
 #include "hocon/read.h"
 
+/* NOLINTBEGIN(misc-no-recursion): NESTING_MAX bounds it */
+
 enum { NESTING_MAX = 1000, WORK_MAX = 10 * 1000 * 1000, SHOWN_MAX = 6 };
 
 weir__node weir__undefined, weir__cycling, weir__failed;
@@ -196,10 +198,10 @@ static bool prepare(weir__resolver *r, weir__stack *stack)
         return true;
     }
     const size_t count = stack->count + 1;
-    stack->below = (weir__node **)weir__document_memory(document, count * sizeof(*stack->below));
-    stack->heads = (weir__node **)weir__document_memory(document, count * sizeof(*stack->heads));
+    stack->below = (weir__node **)weir__document_memory(document, count * sizeof(weir__node *));
+    stack->heads = (weir__node **)weir__document_memory(document, count * sizeof(weir__node *));
     stack->contexts =
-        (const weir__context **)weir__document_memory(document, count * sizeof(*stack->contexts));
+        (const weir__context **)weir__document_memory(document, count * sizeof(weir__context *));
     if (stack->below == NULL || stack->heads == NULL || stack->contexts == NULL) {
         return false;
     }
@@ -419,3 +421,5 @@ weir__node *weir__resolve_root(weir__hocon *document)
     document->tree->limit = 0;
     return weir__is_answer(root) ? NULL : root;
 }
+
+/* NOLINTEND(misc-no-recursion) */
