@@ -15,6 +15,9 @@
 
 /* NOLINTBEGIN(misc-no-recursion): NESTING_MAX bounds it */
 
+/* Chains of references that are longer are resolved without recursion. */
+enum { CHAIN = 100 };
+
 enum { NESTING_MAX = 1000, WORK_MAX = 10 * 1000 * 1000, SHOWN_MAX = 6 };
 
 weir__node weir__undefined, weir__cycling, weir__failed;
@@ -187,6 +190,42 @@ static weir__node *head_reference(weir__resolver *r, weir__reference *reference,
     reference->visit = visit.earlier;
     r->visit = visit.outer;
     return known;
+}
+
+/* The reference that is all there is at another one's path, if it can be seen without resolving
+ * anything, and is open still. */
+static weir__reference *next_of(const weir__resolver *r, const weir__reference *reference)
+{
+    weir__node *node = r->document->root;
+    for (uint32_t i = 0; i < reference->count && node != NULL; i++) {
+        const weir__text name = reference->path[i];
+        node = weir__object_get(r->document->tree, node, name.bytes, name.length);
+    }
+    if (node == NULL || (int)node->kind != WEIR__REFERENCE) {
+        return NULL;
+    }
+    weir__reference *next = (weir__reference *)node;
+    return next->from == NULL && weir__remembered(r, &next->cell) == NULL ? next : NULL;
+}
+
+void weir__follow(weir__resolver *r, weir__reference *reference)
+{
+    size_t length = 0;
+    weir__reference *last = reference;
+    for (weir__reference *next = next_of(r, last); next != NULL && next != reference;
+         next = next_of(r, last)) {
+        next->from = last;
+        last = next;
+        length++;
+    }
+    while (last != reference) {
+        weir__reference *before = last->from;
+        last->from = NULL;
+        if (length > CHAIN) {
+            (void)weir__head(r, &last->cell.node, NULL);
+        }
+        last = before;
+    }
 }
 
 /* --- stacks ----------------------------------------------------------------------------------- */

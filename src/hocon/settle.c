@@ -199,6 +199,9 @@ static weir__node *settle_object(weir__resolver *r, const weir__node *object)
 
 weir__node *weir__settle(weir__resolver *r, weir__node *node)
 {
+    if ((int)node->kind == WEIR__REFERENCE) {
+        weir__follow(r, (weir__reference *)node);
+    }
     weir__node *head = weir__head(r, node, NULL);
     if (weir__is_answer(head) || !weir__is_open(head)) {
         return head;
