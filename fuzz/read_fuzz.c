@@ -71,7 +71,7 @@ static void print_message(const char *text)
     weir__tree_destroy(tree);
 }
 
-/* The lines of the text as keys, each for the text itself. */
+/* The lines of the text as keys. */
 static weir__node *object_of(weir__tree *tree, const char *text, size_t size, weir__node *value)
 {
     weir__node *object = weir__node_object(tree, nowhere);
@@ -99,12 +99,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ask_all(tree, string);
     ask_all(tree, number);
     print_message(text);
-    weir__node *object = object_of(tree, text, size, string);
+    weir__node *object = object_of(tree, text, size, weir__node_null(tree, nowhere));
     weir__why why = { "" };
     weir__node **items;
     size_t count;
     promise_why(weir__read_list(tree, object, &items, &count, &why), &why);
     FUZZ_PROMISE(weir__object_set(tree, object, "number", 6, number));
+    FUZZ_PROMISE(weir__object_set(tree, object, "string", 6, string));
     write_all(tree, object);
     weir__tree_destroy(tree);
     free(text);

@@ -45,9 +45,10 @@ typedef struct weir__reference {
     uint32_t count;
     uint32_t prefix; /* how many of the first names are those of the including files */
     bool optional;
-    bool list;                 /* ${NAME[]}: NAME_0, NAME_1, ... of the environment */
-    bool self;                 /* its path is that of the key it was written at */
-    struct weir__visit *visit; /* the resolvings of it that are under way */
+    bool list;                    /* ${NAME[]}: NAME_0, NAME_1, ... of the environment */
+    bool self;                    /* its path is that of the key it was written at */
+    struct weir__visit *visit;    /* the resolvings of it that are under way */
+    struct weir__reference *from; /* that leads to it, while a chain of them is followed */
 } weir__reference;
 
 typedef struct weir__piece {

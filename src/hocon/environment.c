@@ -14,9 +14,11 @@ enum { NAME_SIZE = 512, LIST_MAX = 100000 };
 
 static const char *ask(const weir__hocon *document, const char *name)
 {
-    return document->options.environment != NULL
-               ? document->options.environment(document->options.environment_context, name)
-               : getenv(name);
+    if (document->options.environment != NULL) {
+        return document->options.environment(document->options.environment_context, name);
+    }
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): whoever changes the environment does it before */
+    return getenv(name);
 }
 
 /* The names of the path with dots between them. */

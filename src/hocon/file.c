@@ -20,6 +20,12 @@ static weir__found unreadable(weir__shown *why, const char *text)
     return WEIR__UNREADABLE;
 }
 
+static void describe(weir__shown *why, int error)
+{
+    char buffer[80];
+    (void)unreadable(why, strerror_r(error, buffer, sizeof(buffer)));
+}
+
 /* An included file is a regular one, and lies below the folder that includes may not leave,
  * wherever links lead. `real` becomes its path. */
 static weir__found look_at_include(const char *root, const char *path, char real[PATH_MAX],
@@ -28,7 +34,7 @@ static weir__found look_at_include(const char *root, const char *path, char real
     struct stat about;
     if (realpath(path, real) == NULL || stat(real, &about) != 0) {
         const int error = errno;
-        (void)unreadable(why, strerror(error));
+        describe(why, error);
         return error == ENOENT || error == ENOTDIR ? WEIR__MISSING : WEIR__UNREADABLE;
     }
     char top[PATH_MAX];
@@ -109,7 +115,7 @@ weir__found weir__file_read(const weir__hocon *document, const char *path, bool 
     FILE *stream = fopen(path, "rbe");
     if (stream == NULL) {
         const int error = errno;
-        (void)unreadable(why, strerror(error));
+        describe(why, error);
         return error == ENOENT || error == ENOTDIR ? WEIR__MISSING : WEIR__UNREADABLE;
     }
     const weir__found found = read_open(document, stream, out, why);

@@ -31,8 +31,9 @@ weir__hocon *weir__hocon_create(const weir__hocon_options *options, weir__proble
     own->depth_max = own->depth_max == 0 ? DEPTH : own->depth_max;
     own->depth_max = own->depth_max > DEPTH_MAX ? DEPTH_MAX : own->depth_max;
     own->include_depth_max = own->include_depth_max == 0 ? INCLUDE_DEPTH : own->include_depth_max;
-    own->file_size_max = own->file_size_max == 0 ? 16 * MIB : own->file_size_max;
-    own->resolved_size_max = own->resolved_size_max == 0 ? 256 * MIB : own->resolved_size_max;
+    own->file_size_max = own->file_size_max == 0 ? (size_t)16 * MIB : own->file_size_max;
+    own->resolved_size_max =
+        own->resolved_size_max == 0 ? (size_t)256 * MIB : own->resolved_size_max;
     if (document->tree != NULL) {
         weir__cell *root = weir__tree_memory(document->tree, sizeof(*root));
         if (root != NULL) {
@@ -200,6 +201,7 @@ static bool put_setting(weir__hocon *document, weir__reader *reader)
         return false;
     }
     const char *text = ++reader->at;
+    reader->depth = (uint32_t)count - 1;
     weir__node *value = setting_value(reader);
     if (value == NULL && !document->spent) {
         const weir__origin origin = { .source = reader->source };

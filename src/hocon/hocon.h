@@ -11,7 +11,7 @@
  *     weir__tree *tree = weir__hocon_resolve(document);
  *     weir__hocon_destroy(document);
  *
- * All of the specification, with the choices that docs/reference/hocon.md lists. Every add and the
+ * All of the specification, with the choices that docs/hocon.md lists. Every add and the
  * resolving put what they find into `problems` and go on where they can: a NULL tree or `false`
  * means that errors stand there. Needs nothing but the C library; one thread at a time.
  *
@@ -55,7 +55,8 @@ bool weir__hocon_add_tree(weir__hocon *document, const weir__tree *tree);
 bool weir__hocon_add_setting(weir__hocon *document, const char *source, const char *setting);
 
 /* The resolved tree, which does not need the document any more; NULL: see the problems. May be
- * called once. */
+ * called once. A value that was substituted in several places is one and the same node in all of
+ * them: who changes it changes all. */
 weir__tree *weir__hocon_resolve(weir__hocon *document);
 
 /* A path expression (`a."b.c".d`) from a tree's root. NULL with a message in `problems` if it is no

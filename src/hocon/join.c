@@ -180,12 +180,12 @@ static weir__node *join_lists(weir__resolver *r, weir__node *left, const weir__n
     size_t capacity = left->list.capacity;
     if (count > capacity) {
         capacity = count * 2;
-        items = (weir__node **)weir__document_memory(document, capacity * sizeof(*items));
+        items = (weir__node **)weir__document_memory(document, capacity * sizeof(weir__node *));
         if (items == NULL || !weir__work(r, count, left->origin)) {
             return &weir__failed;
         }
         if (left->list.count > 0) {
-            memcpy(items, left->list.items, left->list.count * sizeof(*items));
+            memcpy(items, left->list.items, left->list.count * sizeof(weir__node *));
         }
     } else {
         left->list.capacity = left->list.count;
@@ -194,7 +194,8 @@ static weir__node *join_lists(weir__resolver *r, weir__node *left, const weir__n
         return &weir__failed;
     }
     if (right->list.count > 0) {
-        memcpy(items + left->list.count, right->list.items, right->list.count * sizeof(*items));
+        memcpy(items + left->list.count, right->list.items,
+               right->list.count * sizeof(weir__node *));
     }
     joined->node.list.items = items;
     joined->node.list.count = count;

@@ -12,17 +12,19 @@
 
 #include "hocon/document.h"
 
+/* NOLINTBEGIN(misc-no-recursion): objects are as deep as the reader lets them be */
+
 bool weir__stack_add(weir__hocon *document, weir__stack *stack, weir__node *value)
 {
     if (stack->count == stack->capacity) {
         const size_t capacity = stack->capacity == 0 ? 4 : stack->capacity * 2;
         weir__node **layers =
-            (weir__node **)weir__document_memory(document, capacity * sizeof(*layers));
+            (weir__node **)weir__document_memory(document, capacity * sizeof(weir__node *));
         if (layers == NULL) {
             return false;
         }
         if (stack->count > 0) {
-            memcpy(layers, stack->layers, stack->count * sizeof(*layers));
+            memcpy(layers, stack->layers, stack->count * sizeof(weir__node *));
         }
         stack->layers = layers;
         stack->capacity = capacity;
@@ -243,3 +245,5 @@ weir__node *weir__merge_copy(weir__hocon *document, const weir__node *node, uint
         return copy_object(document, node, origin, depth);
     }
 }
+
+/* NOLINTEND(misc-no-recursion) */

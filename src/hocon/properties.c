@@ -10,6 +10,8 @@
 
 #include "hocon/read.h"
 
+/* NOLINTBEGIN(misc-no-recursion): objects are as deep as the reader lets them be */
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\f';
@@ -190,11 +192,8 @@ bool weir__read_properties(weir__reader *reader, weir__node *object)
         skip_spaces(reader);
         if (is_line_end(*reader->at)) {
             next_line(reader);
-        } else if (*reader->at == '#' || *reader->at == '!') {
-            while (reader->at < reader->end && !is_line_end(*reader->at)) {
-                reader->at++;
-            }
-        } else if (reader->at < reader->end && !read_line(reader, &own->node)) {
+        } else if (*reader->at == '#' || *reader->at == '!' ||
+                   (reader->at < reader->end && !read_line(reader, &own->node))) {
             while (reader->at < reader->end && !is_line_end(*reader->at)) {
                 reader->at++;
             }
@@ -204,3 +203,5 @@ bool weir__read_properties(weir__reader *reader, weir__node *object)
     return reader->errors == 0 && !reader->over &&
            weir__merge_objects(document, object, &own->node);
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -106,7 +106,7 @@ static size_t read_key(weir__reader *reader)
 static weir__node *read_field_value(weir__reader *reader, separator between)
 {
     if (between == APPEND && reader->lists > 0) {
-        weir__problems_add(&reader->late, WEIR__ERROR, weir__read_origin(reader, reader->at),
+        weir__problems_add(&reader->late, WEIR__ERROR, weir__read_origin(reader, reader->at - 2),
                            weir__read_path(reader),
                            "+= does not work inside a list: it stands for a substitution of the "
                            "key's own path, and what is in a list has no path");

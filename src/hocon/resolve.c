@@ -13,6 +13,11 @@
 
 #include "hocon/read.h"
 
+/* NOLINTBEGIN(misc-no-recursion): NESTING_MAX bounds it */
+
+/* Chains of references that are longer are resolved without recursion. */
+enum { CHAIN = 100 };
+
 enum { NESTING_MAX = 1000, WORK_MAX = 10 * 1000 * 1000, SHOWN_MAX = 6 };
 
 weir__node weir__undefined, weir__cycling, weir__failed;
@@ -187,6 +192,42 @@ static weir__node *head_reference(weir__resolver *r, weir__reference *reference,
     return known;
 }
 
+/* The reference that is all there is at another one's path, if it can be seen without resolving
+ * anything, and is open still. */
+static weir__reference *next_of(const weir__resolver *r, const weir__reference *reference)
+{
+    weir__node *node = r->document->root;
+    for (uint32_t i = 0; i < reference->count && node != NULL; i++) {
+        const weir__text name = reference->path[i];
+        node = weir__object_get(r->document->tree, node, name.bytes, name.length);
+    }
+    if (node == NULL || (int)node->kind != WEIR__REFERENCE) {
+        return NULL;
+    }
+    weir__reference *next = (weir__reference *)node;
+    return next->from == NULL && weir__remembered(r, &next->cell) == NULL ? next : NULL;
+}
+
+void weir__follow(weir__resolver *r, weir__reference *reference)
+{
+    size_t length = 0;
+    weir__reference *last = reference;
+    for (weir__reference *next = next_of(r, last); next != NULL && next != reference;
+         next = next_of(r, last)) {
+        next->from = last;
+        last = next;
+        length++;
+    }
+    while (last != reference) {
+        weir__reference *before = last->from;
+        last->from = NULL;
+        if (length > CHAIN) {
+            (void)weir__head(r, &last->cell.node, NULL);
+        }
+        last = before;
+    }
+}
+
 /* --- stacks ----------------------------------------------------------------------------------- */
 
 static bool prepare(weir__resolver *r, weir__stack *stack)
@@ -196,10 +237,10 @@ static bool prepare(weir__resolver *r, weir__stack *stack)
         return true;
     }
     const size_t count = stack->count + 1;
-    stack->below = (weir__node **)weir__document_memory(document, count * sizeof(*stack->below));
-    stack->heads = (weir__node **)weir__document_memory(document, count * sizeof(*stack->heads));
+    stack->below = (weir__node **)weir__document_memory(document, count * sizeof(weir__node *));
+    stack->heads = (weir__node **)weir__document_memory(document, count * sizeof(weir__node *));
     stack->contexts =
-        (const weir__context **)weir__document_memory(document, count * sizeof(*stack->contexts));
+        (const weir__context **)weir__document_memory(document, count * sizeof(weir__context *));
     if (stack->below == NULL || stack->heads == NULL || stack->contexts == NULL) {
         return false;
     }
@@ -419,3 +460,5 @@ weir__node *weir__resolve_root(weir__hocon *document)
     document->tree->limit = 0;
     return weir__is_answer(root) ? NULL : root;
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -55,6 +55,8 @@ static inline bool weir__is_answer(const weir__node *node)
 }
 
 weir__node *weir__head(weir__resolver *r, weir__node *node, const weir__context *context);
+/* Resolves what a reference leads to by way of many others, from the far end. */
+void weir__follow(weir__resolver *r, weir__reference *reference);
 /* What was remembered in this resolving, or NULL. */
 weir__node *weir__remembered(const weir__resolver *r, const weir__cell *cell);
 weir__node *weir__remember(const weir__resolver *r, weir__cell *cell, weir__node *value);

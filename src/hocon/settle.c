@@ -11,6 +11,8 @@
 #include "hocon/resolve.h"
 #include "hocon/text.h"
 
+/* NOLINTBEGIN(misc-no-recursion): the depth of the settled tree is bounded */
+
 /* --- size ------------------------------------------------------------------------------------- */
 
 /* The size of a settled value as a tree, saturated. Its height is bounded by what was checked
@@ -28,7 +30,8 @@ static size_t measure(weir__node *node, uint8_t *height)
         uint8_t deepest = 0;
         for (size_t i = 0; i < count; i++) {
             weir__node *part = list ? node->list.items[i] : node->object.members[i].value;
-            size += list ? sizeof(part) : sizeof(weir__member) + node->object.members[i].key.length;
+            size += list ? sizeof(weir__node *)
+                         : sizeof(weir__member) + node->object.members[i].key.length;
             uint8_t below = 0;
             const size_t more = measure(part, &below);
             size = more > SIZE_MAX / 2 - size ? SIZE_MAX / 2 : size + more;
@@ -196,6 +199,9 @@ static weir__node *settle_object(weir__resolver *r, const weir__node *object)
 
 weir__node *weir__settle(weir__resolver *r, weir__node *node)
 {
+    if ((int)node->kind == WEIR__REFERENCE) {
+        weir__follow(r, (weir__reference *)node);
+    }
     weir__node *head = weir__head(r, node, NULL);
     if (weir__is_answer(head) || !weir__is_open(head)) {
         return head;
@@ -226,3 +232,5 @@ weir__node *weir__settle(weir__resolver *r, weir__node *node)
     }
     return weir__remember(r, cell, value);
 }
+
+/* NOLINTEND(misc-no-recursion) */

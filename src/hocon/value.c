@@ -10,6 +10,8 @@
 
 #include "hocon/read.h"
 
+/* NOLINTBEGIN(misc-no-recursion): depth_max bounds it */
+
 /* Unquoted words, as far as they go on. */
 typedef struct run {
     const char *begin, *end;
@@ -415,3 +417,5 @@ weir__node *weir__read_value(weir__reader *reader)
     document->piece_count = base;
     return node;
 }
+
+/* NOLINTEND(misc-no-recursion) */

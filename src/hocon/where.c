@@ -11,6 +11,8 @@
 #include "hocon/read.h"
 #include "hocon/resolve.h"
 
+/* NOLINTBEGIN(misc-no-recursion): the document is as deep as the reader lets it be */
+
 enum { NAMES_MAX = 256, LOOKS_MAX = 20 };
 
 typedef struct search {
@@ -99,3 +101,5 @@ weir__written weir__reference_text(const weir__reference *reference)
     }
     return w;
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -120,6 +120,22 @@ static void what_is_long_is_read(void **state)
     read_text(t, "more than 1000 times");
 }
 
+static void a_chain_of_substitutions_of_any_length_is_followed(void **state)
+{
+    (void)state;
+    text t = { 0 };
+    put(&t, "a0 = 1\n");
+    lines(&t, MANY, "a# = ${a<}");
+    read_text(t, NULL);
+    t = (text){ 0 };
+    lines(&t, MANY, "a< = ${a#}");
+    put(&t, "a%u { b = 1 }\n", MANY);
+    read_text(t, NULL);
+    t = (text){ 0 };
+    lines(&t, MANY, "a# = ${?a<}");
+    read_text(t, NULL);
+}
+
 static void what_multiplies_is_refused(void **state)
 {
     (void)state;
@@ -196,6 +212,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_nested_too_deep_is_refused),
         cmocka_unit_test(what_is_long_is_read),
+        cmocka_unit_test(a_chain_of_substitutions_of_any_length_is_followed),
         cmocka_unit_test(what_multiplies_is_refused),
         cmocka_unit_test(a_limit_of_the_size_is_kept),
         cmocka_unit_test(a_cycle_of_any_length_is_found),

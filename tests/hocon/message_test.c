@@ -157,7 +157,7 @@ static void a_substitution_that_fails_is_shown_as_it_was_written(void **state)
         { "a = [1] x\n",
           "a.conf:1:9: a: a string and a list cannot stand side by side in one value; "
           "put the text into quotes and a comma or a new line between them\n" },
-        { "a = [ { b += 1 } ]\n", "a.conf:1:14: a.b: += does not work inside a list: it stands for "
+        { "a = [ { b += 1 } ]\n", "a.conf:1:11: a.b: += does not work inside a list: it stands for "
                                   "a substitution of the key's "
                                   "own path, and what is in a list has no path\n" },
     };
