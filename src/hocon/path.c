@@ -186,7 +186,7 @@ static bool is_own_path(const weir__hocon *document, const weir__reference *refe
     }
     for (size_t i = path_count; i-- > 0;) {
         const weir__text a = document->path[i], b = reference->path[i];
-        if (a.length != b.length || memcmp(a.bytes, b.bytes, a.length) != 0) {
+        if (a.length != b.length || (a.length > 0 && memcmp(a.bytes, b.bytes, a.length) != 0)) {
             return false;
         }
     }
