@@ -94,11 +94,12 @@ typedef struct weir_option {
     size_t item_size; /* ITEMS, MAP */
 } weir_option;
 
-/* WEIR_KEY(INT, ticker, rate, "rate", .fallback = "10", .min = 1, .max = 1e6, .help = "...") */
-#define WEIR_KEY(what, T, member, name, ...)                                                       \
+/* WEIR_KEY(INT, ticker, rate, "rate", .fallback = "10", .min = 1, .max = 1e6, .help = "..."): what
+ * follows the key may be left out. */
+#define WEIR_KEY(what, T, member, ...)                                                             \
     {                                                                                              \
-        .struct_size = sizeof(weir_option), .key = (name), .kind = WEIR_OPTION_##what,             \
-        .offset = offsetof(T, member), __VA_ARGS__                                                 \
+        .struct_size = sizeof(weir_option), .kind = WEIR_OPTION_##what,                            \
+        .offset = offsetof(T, member), .key = __VA_ARGS__                                          \
     }
 
 /* Keys of a plugin's or an application's own: what lies below `path` is layered, checked and shown

@@ -9,7 +9,6 @@
 #include "settings/fill.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,7 +49,10 @@ static void bound_text(const weir_option *row, double bound, char *out, size_t s
         weir__bytes_text((uint64_t)bound, out, size);
         break;
     case WEIR_OPTION_DOUBLE:
-        snprintf(out, size, floor(bound) == bound ? "%.1f" : "%g", bound);
+        snprintf(out, size, "%g", bound);
+        if (strpbrk(out, ".en") == NULL) { /* 1.0 */
+            snprintf(out, size, "%.1f", bound);
+        }
         break;
     default:
         snprintf(out, size, "%.0f", bound);

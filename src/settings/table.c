@@ -98,7 +98,7 @@ static const weir_option dispatcher_backoff_rows[] = {
 #define KEY(kind, member, name, ...)                                                               \
     WEIR_KEY(kind, weir__dispatcher_settings, member, name, .since = SINCE, __VA_ARGS__)
 static const weir_option dispatcher_rows[] = {
-    KEY(NAME, name, "name"),
+    KEY(NAME, name, "name", .help = "The name itself."),
     KEY(BOOL, fair, "fair", .fallback = "false",
         .help = "First waiting is first served: equal shares, less throughput."),
     KEY(INT, batch_max, "batch-max", .min = 1, .max = 65535,
@@ -111,7 +111,7 @@ static const weir_option dispatcher_rows[] = {
 #define KEY(kind, member, name, ...)                                                               \
     WEIR_KEY(kind, weir__processor_settings, member, name, .since = SINCE, __VA_ARGS__)
 static const weir_option processor_rows[] = {
-    KEY(NAME, name, "name"),
+    KEY(NAME, name, "name", .help = "The name itself."),
     KEY(STRING, dispatcher, "dispatcher", .help = "Where it runs; a thread must serve it."),
     KEY(INT, mailbox_max, "mailbox-max", .min = 1, .max = 1000000,
         .help = "Events that may wait for it; without it default-queue-size."),

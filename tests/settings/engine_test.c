@@ -234,7 +234,7 @@ typedef struct shop {
 
 static const char *const modes[] = { "earliest", "latest", NULL };
 static const weir_option feed_rows[] = {
-    WEIR_KEY(NAME, feed, name, "name"),
+    WEIR_KEY(NAME, feed, name, "name", .help = "The name itself."),
     WEIR_KEY(INT, feed, port, "port", .required = true, .min = 1, .max = 65535),
     WEIR_KEY(BOOL, feed, on, "on", .fallback = "true"),
 };
