@@ -183,8 +183,9 @@ class Workshop:
 
     def run(self, name, limit):
         """One test program, from its start to its first failure."""
+        # What tests read, as the cases of HOCON, is not copied: no mutant changes it.
         environment = {**os.environ, "WEIR_TEST_FAST": "1", "WEIR_SEED": "1",
-                       "MALLOC_PERTURB_": "165"}
+                       "WEIR_SOURCE_ROOT": str(self.root.resolve()), "MALLOC_PERTURB_": "165"}
         environment.pop("CMOCKA_MESSAGE_OUTPUT", None)  # its own form reports failures at once
         start = time.monotonic()
         process = subprocess.Popen(self.command(name), cwd=self.folder, env=environment,
