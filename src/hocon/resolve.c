@@ -205,23 +205,24 @@ static weir__reference *next_of(const weir__resolver *r, const weir__reference *
         return NULL;
     }
     weir__reference *next = (weir__reference *)node;
-    return next->from == NULL && weir__remembered(r, &next->cell) == NULL ? next : NULL;
+    return weir__remembered(r, &next->cell) == NULL ? next : NULL;
 }
 
 void weir__follow(weir__resolver *r, weir__reference *reference)
 {
     size_t length = 0;
-    weir__reference *last = reference;
-    for (weir__reference *next = next_of(r, last); next != NULL && next != reference;
-         next = next_of(r, last)) {
+    weir__reference *last = reference, *next;
+    while ((next = next_of(r, last)) != NULL && next != reference && next->from == NULL) {
         next->from = last;
         last = next;
         length++;
     }
+    /* A circle has no far end. */
+    const bool chain = next == NULL && length > CHAIN;
     while (last != reference) {
         weir__reference *before = last->from;
         last->from = NULL;
-        if (length > CHAIN) {
+        if (chain) {
             (void)weir__head(r, &last->cell.node, NULL);
         }
         last = before;
