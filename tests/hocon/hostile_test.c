@@ -55,8 +55,8 @@ static void lines(text *t, unsigned times, const char *pattern)
     }
 }
 
-/* Reads it within a second or two of a processor (more under a sanitizer), and says what is expected: a word of the
- * first message, or NULL if it is good. */
+/* Reads it within two seconds of a processor (more under a sanitizer), and says what is expected: a
+ * word of the messages, or NULL if it is good. */
 static void read_text(text t, const char *expected)
 {
     char said[2000];
