@@ -51,6 +51,8 @@ static bool scan(const weir__node *node, weir__number *out)
            weir__number_scan(node->text.bytes, node->text.length, out);
 }
 
+#define TWO_63 9223372036854775808.0
+
 /* Cut off towards zero. False: beyond 64 bits. */
 static bool to_long(const weir__number *number, int64_t *out)
 {
@@ -58,7 +60,7 @@ static bool to_long(const weir__number *number, int64_t *out)
     uint64_t magnitude = 0;
     if (number->hexadecimal) {
         double value;
-        if (!weir__number_double(number, &value) || !(value >= -0x1p63 && value < 0x1p63)) {
+        if (!weir__number_double(number, &value) || !(value >= -TWO_63 && value < TWO_63)) {
             return false;
         }
         *out = (int64_t)value;
