@@ -78,8 +78,8 @@ static bool has_thread(const weir_config *config, const weir_thread_options *thr
 static bool plan_threads(apply *a)
 {
     const size_t old = a->before->thread_count, now = a->after->thread_count;
-    a->adding =
-        (const weir_thread_options **)weir__tree_memory(a->memory, (now + 1) * sizeof(*a->adding));
+    a->adding = (const weir_thread_options **)weir__tree_memory(
+        a->memory, (now + 1) * sizeof(const weir_thread_options *));
     a->added = weir__tree_memory(a->memory, (now + 1) * sizeof(*a->added));
     a->leaving = weir__tree_memory(a->memory, (old + 1) * sizeof(*a->leaving));
     if (a->adding == NULL || a->added == NULL || a->leaving == NULL) {

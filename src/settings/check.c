@@ -10,6 +10,8 @@
 #include "settings/config.h"
 #include "sync/thread.h"
 
+/* NOLINTBEGIN(misc-no-recursion): tables and trees are as deep as they were written or read */
+
 enum { GIVEN_DEPTH_MAX = 8, ROOT_KEYS_LOOKED_AT = 1000 };
 
 weir__node *weir__child(const weir__tree *tree, const weir__node *object, const char *key)
@@ -97,9 +99,8 @@ static void check_weir(weir_config *config, weir__filler *filler)
         weir__path_begin(&path, "weir");
         weir__path_name(&path, member->key.bytes);
         const size_t distance = weir__distance(member->key.bytes, "engine");
-        if (weir__distance_is_near(distance, member->key.bytes, "engine")) {
-            weir__path_begin(&nearest, WEIR__ENGINE_PATH);
-        } else if (!weir__nearest_key(filler, NULL, 0, &path, member->key.bytes, &nearest)) {
+        if (weir__distance_is_near(distance, member->key.bytes, "engine") ||
+            !weir__nearest_key(filler, NULL, 0, &path, member->key.bytes, &nearest)) {
             weir__path_begin(&nearest, WEIR__ENGINE_PATH);
         }
         weir__problems_add(&config->problems, WEIR__ERROR, member->value->origin, path.text,
@@ -186,3 +187,5 @@ bool weir__config_check(weir_config *config, uint32_t cores)
     weir__check_rules(config, engine, cores);
     return true;
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -50,13 +50,13 @@ static bool join_tables(weir_config *config, const weir_option_table *const *mor
 {
     const size_t own = count_tables(weir__tables), theirs = count_tables(more);
     const weir_option_table **all = (const weir_option_table **)weir__tree_memory(
-        config->tree, (own + theirs + 1) * sizeof(*all));
+        config->tree, (own + theirs + 1) * sizeof(const weir_option_table *));
     if (all == NULL) {
         return false;
     }
-    memcpy(all, weir__tables, own * sizeof(*all));
+    memcpy(all, weir__tables, own * sizeof(const weir_option_table *));
     if (theirs > 0) {
-        memcpy(all + own, more, theirs * sizeof(*all));
+        memcpy(all + own, more, theirs * sizeof(const weir_option_table *));
     }
     config->tables = all;
     return true;

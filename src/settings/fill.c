@@ -15,6 +15,8 @@
 #include "base/nearest.h"
 #include "tree/read.h"
 
+/* NOLINTBEGIN(misc-no-recursion): tables are as deep as they were written */
+
 /* One value on its way. */
 typedef struct value {
     weir__filler *filler;
@@ -518,3 +520,5 @@ bool weir__fill(weir__filler *filler, const weir_option *rows, size_t count, wei
     }
     return memory;
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -87,6 +87,7 @@ static bool ignores_environment(const layers *l)
 static const char *find_file(const layers *l)
 {
     static const char *const usual[] = { "./application.conf", "./weir.conf" };
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): whoever changes the environment does it before */
     const char *named = ignores_environment(l) ? NULL : getenv("WEIR_CONFIG");
     if (named != NULL && named[0] != '\0') {
         return named;

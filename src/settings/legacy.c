@@ -11,6 +11,8 @@
 #include "settings/config.h"
 #include "tree/read.h"
 
+/* NOLINTBEGIN(misc-no-recursion): trees are as deep as the readers let them be */
+
 enum { MERGE_DEPTH_MAX = 8, THREADS_MAX = 1024, ROWS_SHOWN_MAX = 32 };
 
 #define SAY(config, severity, node, path, ...)                                                     \
@@ -405,3 +407,5 @@ bool weir__legacy(weir_config *config)
     return read_scala(config, engine) && read_pool_size(config, engine) &&
            read_map_of_counts(config, engine) && read_agents(config, engine);
 }
+
+/* NOLINTEND(misc-no-recursion) */

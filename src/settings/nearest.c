@@ -12,6 +12,8 @@
 #include "base/nearest.h"
 #include "settings/fill.h"
 
+/* NOLINTBEGIN(misc-no-recursion): tables are as deep as they were written */
+
 typedef struct search {
     const char *key;
     size_t distance;
@@ -72,3 +74,5 @@ bool weir__nearest_key(const weir__filler *filler, const weir_option *rows, size
     }
     return s.distance != SIZE_MAX;
 }
+
+/* NOLINTEND(misc-no-recursion) */

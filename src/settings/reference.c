@@ -10,6 +10,8 @@
 #include "settings/fill.h"
 #include "settings/writer.h"
 
+/* NOLINTBEGIN(misc-no-recursion): tables are as deep as they were written */
+
 enum { WIDTH = 96, MANUAL_WIDTH = 72 };
 
 typedef struct page {
@@ -308,3 +310,5 @@ bool weir__write_reference(const weir_option_table *const *tables, weir__referen
     }
     return !p.out.refused;
 }
+
+/* NOLINTEND(misc-no-recursion) */

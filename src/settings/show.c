@@ -13,6 +13,8 @@
 #include "settings/writer.h"
 #include "tree/read.h"
 
+/* NOLINTBEGIN(misc-no-recursion): tables are as deep as they were written */
+
 typedef struct walk {
     const weir_config *config;
     bool (*visit)(void *context, const weir__shown *shown);
@@ -314,3 +316,5 @@ size_t weir_config_show(const weir_config *config, char *out, size_t size)
     weir__textbuf_close(&text);
     return length;
 }
+
+/* NOLINTEND(misc-no-recursion) */

@@ -36,6 +36,6 @@ bool weir__write_reference(const weir_option_table *const *tables, weir__referen
                            weir__settings_sink sink, void *context);
 
 /* "integer, 1 to 65535", "duration, at least 1ms, or never": what may be written. */
-void weir__write_type(weir__writer *writer, const weir_option *row);
+void weir__write_type(weir__writer *out, const weir_option *row);
 
 #endif /* WEIR_SETTINGS_WRITER_H */
