@@ -12,7 +12,6 @@ from mutation import workshop
 ROOM = ("-DWEIR_SIMULATED -fsanitize=thread --param=tsan-instrument-func-entry-exit=0"
         " -Dmemset=weir__sim_memset -Dmemcpy=weir__sim_memcpy -Dmemmove=weir__sim_memmove")
 CORE = "-DWEIR_SIMULATED"
-PROGRAM = ("scenarios.c", "scenario.c", "history.c", "ears.c", "history_sums.c")
 WEAK = "store-buffers,races,spurious,stalls,stale-reads"
 # The cheap ones first. The last three are for memory orders, which nobody else can judge.
 STAGES = {
@@ -59,7 +58,8 @@ class Simulator(workshop.Workshop):
                     for source in workshop.listed(scenarios, "scenario_sources")]
         plain = ["src/" + source for name in ("sim_sources", "simulate_sources")
                  for source in workshop.listed(rooms, name)]
-        plain += ["tests/sim/" + source for source in PROGRAM]
+        plain += ["tests/sim/" + source
+                  for source in ["scenarios.c", *workshop.listed(scenarios, "stage_sources")]]
         objects = [self._object(text, source, f"{workshop.FLAGS} {ROOM}") for source in watched]
         objects += [self._object(text, source) for source in plain]
         text.append(f"build scenarios: exe {' '.join(objects)}\n")
