@@ -232,6 +232,55 @@ static bool check_characters(const char *source, const char *text, size_t size,
     return true;
 }
 
+static bool is_blank(const char *text, size_t size, size_t i)
+{
+    return i >= size || text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r';
+}
+
+/* Whether a line begins with the '? ' of a key that is written at length. */
+static bool has_long_keys(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        while (i < size && (text[i] == ' ' || text[i] == '\t' || text[i] == '-')) {
+            i++;
+        }
+        if (i < size && text[i] == '?' && is_blank(text, size, i + 1)) {
+            return true;
+        }
+        while (i < size && text[i] != '\n') {
+            i++;
+        }
+    }
+    return false;
+}
+
+/* YAML allows no tab before an indicator; behind a '? ' libfyaml 0.7 does not say so but writes to
+ * memory that is not its own. */
+static bool check_tabs(const char *source, const char *text, size_t size, weir__problems *problems)
+{
+    weir__origin origin = { .source = source, .line = 1, .column = 1 };
+    if (!has_long_keys(text, size)) {
+        return true;
+    }
+    for (size_t i = 0; i < size; i++, origin.column++) {
+        size_t next = i;
+        while (text[i] == '\t' && next < size && (text[next] == ' ' || text[next] == '\t')) {
+            next++;
+        }
+        const bool indicates = next > i && next < size && strchr(":-?", text[next]) != NULL;
+        if (indicates && is_blank(text, size, next + 1)) {
+            weir__problems_add(problems, WEIR__ERROR, origin, NULL,
+                               "a tab before '%c': write spaces there", text[next]);
+            return false;
+        }
+        if (text[i] == '\n') {
+            origin.line++;
+            origin.column = 0;
+        }
+    }
+    return true;
+}
+
 /* --- reading ---------------------------------------------------------------------------------- */
 
 static bool open_reader(reader *r, const char *text, size_t size)
@@ -304,7 +353,7 @@ weir__tree *weir__yaml_read_text(const weir__yaml_options *options, const char *
         text += 3;
         size -= 3;
     }
-    if (!check_characters(name, text, size, problems)) {
+    if (!check_characters(name, text, size, problems) || !check_tabs(name, text, size, problems)) {
         return NULL;
     }
     weir__tree *tree = weir__tree_create(given.allocator, 0);

@@ -428,6 +428,15 @@ static void what_is_not_utf_8_or_a_control_is_refused_with_its_place(void **stat
     }
 }
 
+static void a_tab_before_an_indicator_is_refused_where_keys_are_written_at_length(void **state)
+{
+    fixture *f = *state;
+    assert_says(f, "? k:\t: 2\n", "a.yaml:1:5: a tab before ':': write spaces there\n");
+    assert_says(f, "? a:\n    k:\t- 2\n", "a.yaml:2:7: a tab before '-': write spaces there\n");
+    assert_says(f, "a: b\n- ?\n  k: \t? 2\n", "a.yaml:3:6: a tab before '?': write spaces there\n");
+    assert_reads(f, "? k\n:\tv\n", "{\"k\": \"v\"}");
+}
+
 static void depth_has_a_bound(void **state)
 {
     fixture *f = *state;
@@ -547,6 +556,7 @@ int main(void)
         sentence(one_file_is_one_document_and_that_is_a_mapping),
         sentence(an_error_of_syntax_is_told_with_its_place_and_what_to_do),
         sentence(what_is_not_utf_8_or_a_control_is_refused_with_its_place),
+        sentence(a_tab_before_an_indicator_is_refused_where_keys_are_written_at_length),
         sentence(depth_has_a_bound),
         sentence(no_more_than_the_first_errors_are_told),
         sentence(a_file_that_cannot_be_read_says_why),
