@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "connect/yaml_build.h"
 
 typedef struct reader {
@@ -186,23 +187,6 @@ static void tell_syntax(reader *r)
 
 /* --- characters ------------------------------------------------------------------------------- */
 
-/* The length of the UTF-8 character at `s`, 0 if it is none. */
-static size_t character(const unsigned char *s, size_t left)
-{
-    const size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0x80 ? 2 : 1;
-    if ((s[0] >= 0x80 && s[0] < 0xc2) || s[0] > 0xf4 || length > left) {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool wrong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-                       (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90);
-    return wrong ? 0 : length;
-}
-
 /* libfyaml passes over what is not UTF-8 without a word, so it is looked for before. */
 static bool check_characters(const char *source, const char *text, size_t size,
                              weir__problems *problems)
@@ -210,7 +194,7 @@ static bool check_characters(const char *source, const char *text, size_t size,
     const unsigned char *s = (const unsigned char *)text;
     weir__origin origin = { .source = source, .line = 1, .column = 1 };
     for (size_t i = 0; i < size; origin.column++) {
-        const size_t length = character(s + i, size - i);
+        const size_t length = weir__utf8_check(s + i, size - i);
         if (length == 0) {
             weir__problems_add(problems, WEIR__ERROR, origin, NULL,
                                "the byte 0x%02x is not UTF-8 here: save the file as UTF-8", s[i]);

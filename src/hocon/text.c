@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define B WEIR__BLANK
 #define A WEIR__APART
 #define N WEIR__NUMERIC
@@ -62,25 +64,6 @@ size_t weir__blank_at(const char *s)
     return blank ? 3 : 0;
 }
 
-/* Length of the character of more than one byte at `s`, 0 if it is none. */
-static size_t high_character(const unsigned char *s, size_t left)
-{
-    const unsigned char a = s[0];
-    const size_t length = a >= 0xf0 ? 4 : a >= 0xe0 ? 3 : 2;
-    if (a < 0xc2 || a > 0xf4 || length > left) {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    const bool overlong = (a == 0xe0 && s[1] < 0xa0) || (a == 0xf0 && s[1] < 0x90);
-    const bool surrogate = a == 0xed && s[1] >= 0xa0;
-    const bool beyond = a == 0xf4 && s[1] >= 0x90;
-    return overlong || surrogate || beyond ? 0 : length;
-}
-
 const char *weir__text_check(const char *text, size_t size, bool *ascii)
 {
     *ascii = true;
@@ -98,7 +81,7 @@ const char *weir__text_check(const char *text, size_t size, bool *ascii)
             continue;
         }
         *ascii = false;
-        const size_t length = high_character((const unsigned char *)text + i, size - i);
+        const size_t length = weir__utf8_check((const unsigned char *)text + i, size - i);
         if (length == 0) {
             return text + i;
         }

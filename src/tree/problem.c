@@ -11,26 +11,9 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 enum { TEXT_MAX = 980, CAPACITY_FIRST = 8 };
-
-/* The bytes of the UTF-8 character that begins with `s`, 0 if it is none. */
-static size_t character(const unsigned char *s, size_t left)
-{
-    const size_t length = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0x80 ? 2 : 1;
-    if ((s[0] >= 0x80 && s[0] < 0xc2) || s[0] > 0xf4 || length > left) {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    /* Longer than it need be, half of a surrogate pair, beyond Unicode. */
-    const bool wrong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-                       (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90);
-    return wrong ? 0 : length;
-}
 
 /* Whether a character shows itself and nothing else: a terminal acts upon controls, and marks
  * without a width or that turn the direction of writing show another text than the one that is
@@ -59,7 +42,7 @@ static char *shown(const weir_allocator *allocator, const char *text)
     size_t used = 0, at = 0;
     while (at < length) {
         /* The whole of a character that the bound splits has to be there, to be left out whole. */
-        const size_t step = character(s + at, strnlen(text + at, 4));
+        const size_t step = weir__utf8_check(s + at, strnlen(text + at, 4));
         if (at + step > length || used + (step != 0 ? step : 4) > TEXT_MAX) {
             break;
         }
