@@ -127,6 +127,9 @@ typedef struct weir_signal {
 typedef struct weir_channel {
     uint64_t id;
 } weir_channel;
+typedef struct weir_router {
+    uint64_t id;
+} weir_router;
 
 /* Objects: never copied, reached by pointer only. */
 typedef struct weir_engine weir_engine; /* everything; ends with weir_engine_destroy */

@@ -49,6 +49,7 @@ typedef struct weir_ticket {
     uint64_t ask;          /* zero: nobody waits for an answer */
 } weir_ticket;
 
+#define WEIR_EVENT_FINISH 1u  /* submitted: the last event of its flow (weir/flow.h) */
 #define WEIR_EVENT_NO_FLOW 2u /* do not inherit the flow of the handler that posts it */
 
 /* Frozen at 64 bytes: the only public struct that never grows. Unset fields are zero. */

@@ -17,6 +17,7 @@
 #include "weir/processor.h"   /* handlers, state, mailboxes */
 #include "weir/turn.h"        /* what a handler can do */
 #include "weir/channel.h"     /* publish and subscribe */
+#include "weir/flow.h"        /* many keys, each in order, over many workers */
 #include "weir/timer.h"       /* events later, once or again and again */
 #include "weir/dead_letter.h" /* events that came to nothing */
 #include "weir/counters.h"    /* what happened, in numbers */

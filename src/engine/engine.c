@@ -59,6 +59,9 @@ static void free_memory(weir_engine *engine)
     const weir_allocator allocator = engine->allocator;
     weir__stores_close(&engine->stores);
     weir__registry_close(engine);
+    if (weir__load(&engine->routers, relaxed) != NULL) {
+        engine->routers_close(engine);
+    }
     weir__channels_close(engine);
     weir__waiters_free(engine);
     weir__release_text(&allocator, engine->name);

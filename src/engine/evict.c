@@ -25,13 +25,23 @@ static weir__claim attempt(const weir__posting *by, weir__processor *processor,
     weir__lone oldest;
     weir__lone *spent;
     uint64_t before;
-    const weir__pop popped = weir__mailbox_evict(mailbox, &cold->evictions, &cold->dropped_oldest,
-                                                 &context->stock, &before, &oldest, &spent);
+    const weir__pop popped =
+        weir__mailbox_evict_held(mailbox, &cold->evictions, &cold->dropped_oldest, &context->stock,
+                                 &before, &oldest, &spent);
+    if (popped == WEIR__POP_EVENT) {
+        if (cold->evicted != NULL) {
+            cold->evicted(processor, &oldest.envelope);
+        }
+        weir__trylock_release(&cold->evictions);
+    }
     if (spent != NULL) {
         weir__lone_put(context, spent);
     }
     if (popped == WEIR__POP_EVENT) {
-        if ((weir__load(&oldest.envelope.state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0) {
+        evicted->happened = true;
+        evicted->state = weir__load(&oldest.envelope.state, relaxed);
+        evicted->flow = oldest.envelope.flow;
+        if ((evicted->state & WEIR__ENVELOPE_BLOCK) != 0) {
             evicted->block = oldest.envelope.payload.shared.block;
         }
         /* [Q1]: done, and attempted before. In front of the fill: a stop may see the new one

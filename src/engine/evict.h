@@ -9,9 +9,13 @@
 #include "engine/parcel.h"
 #include "engine/processor.h"
 
-/* What is to be released once the caller is outside its mark (a drop hook may run then). */
+/* What was evicted: its block, to be released once the caller is outside its mark (a drop hook may
+ * run then), and what a router must know of it. */
 typedef struct weir__eviction {
-    weir_block *block;
+    weir_block *block; /* or NULL */
+    bool happened;
+    uint32_t state; /* of its envelope */
+    uint64_t flow;
 } weir__eviction;
 
 /* Inside the mark; the stock suffices. OK: the parcel is in the mailbox, the oldest event is out

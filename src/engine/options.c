@@ -12,150 +12,12 @@
 #include "base/memory.h"
 #include "engine/channel.h"
 
-#define NAME_BYTES_MAX (WEIR__NAME_SIZE - 1)
 #define HOUR (3600 * WEIR_S)
 #ifdef WEIR_SIMULATED
 #define STUCK_AFTER WEIR_FOREVER /* a thread that ticks would hide that all others wait for ever */
 #else
 #define STUCK_AFTER (5 * WEIR_S)
 #endif
-
-/* Where a check stands: the struct's name and the first refusal. */
-typedef struct checker {
-    const char *owner;
-    weir_error *error;
-    weir_status status;
-} checker;
-
-static void path_of(const checker *check, const char *field, char *out, size_t size)
-{
-    snprintf(out, size, "%s.%s", check->owner, field);
-}
-
-/* An unsigned field with bounds; 0 is replaced by the default. */
-static void number(checker *check, const char *field, uint64_t *value, uint64_t least,
-                   uint64_t most, uint64_t usual)
-{
-    char path[96];
-    if (check->status != WEIR_OK) {
-        return;
-    }
-    if (*value == 0) {
-        *value = usual;
-        return;
-    }
-    if (*value < least || *value > most) {
-        path_of(check, field, path, sizeof(path));
-        check->status = weir__error_at(check->error, WEIR_E_INVALID, path,
-                                       "is %llu, must be %llu to %llu (0 = the default, %llu)",
-                                       (unsigned long long)*value, (unsigned long long)least,
-                                       (unsigned long long)most, (unsigned long long)usual);
-    }
-}
-
-static void number32(checker *check, const char *field, uint32_t *value, uint32_t least,
-                     uint32_t most, uint32_t usual)
-{
-    uint64_t wide = *value;
-    number(check, field, &wide, least, most, usual);
-    *value = (uint32_t)wide;
-}
-
-static void span(checker *check, const char *field, weir_ns *value, weir_ns least, weir_ns most,
-                 weir_ns usual)
-{
-    char path[96];
-    if (check->status != WEIR_OK) {
-        return;
-    }
-    if (*value == 0) {
-        *value = usual;
-        return;
-    }
-    if (*value < least || *value > most) {
-        path_of(check, field, path, sizeof(path));
-        check->status =
-            weir__error_at(check->error, WEIR_E_INVALID, path,
-                           "is %lld ns, must be %lld ns to %lld ns (0 = the default, %lld ns)",
-                           (long long)*value, (long long)least, (long long)most, (long long)usual);
-    }
-}
-
-static void real(checker *check, const char *field, double *value, double above, double most,
-                 double usual)
-{
-    char path[96];
-    if (check->status != WEIR_OK) {
-        return;
-    }
-    if (*value == 0) {
-        *value = usual;
-        return;
-    }
-    /* Written so that a NaN is refused, too. */
-    if (!(*value > above && *value <= most)) {
-        path_of(check, field, path, sizeof(path));
-        check->status = weir__error_at(check->error, WEIR_E_INVALID, path,
-                                       "is %g, must be more than %g and at most %g (0 = the "
-                                       "default, %g)",
-                                       *value, above, most, usual);
-    }
-}
-
-static void choice(checker *check, const char *field, int value, int last, const char *names)
-{
-    char path[96];
-    if (check->status == WEIR_OK && (value < 0 || value > last)) {
-        path_of(check, field, path, sizeof(path));
-        check->status = weir__error_at(check->error, WEIR_E_INVALID, path, "is %d, must be %s",
-                                       value < 0 ? 0 : value, names);
-    }
-}
-
-static void name(checker *check, const char *field, const char *text)
-{
-    char path[96];
-    if (check->status != WEIR_OK || text == NULL) {
-        return;
-    }
-    const size_t length = strnlen(text, NAME_BYTES_MAX + 1);
-    if (length > NAME_BYTES_MAX) {
-        path_of(check, field, path, sizeof(path));
-        check->status =
-            weir__error_at(check->error, WEIR_E_INVALID, path,
-                           "is \"%.40s...\", must be at most %u bytes", text, NAME_BYTES_MAX);
-    }
-}
-
-static void refuse(checker *check, const char *field, const char *text)
-{
-    char path[96];
-    if (check->status == WEIR_OK) {
-        path_of(check, field, path, sizeof(path));
-        check->status = weir__error_at(check->error, WEIR_E_INVALID, path, "%s", text);
-    }
-}
-
-/* Begins every check: the caller's struct, of whatever age, into ours. */
-static checker begin(const char *owner, void *out, size_t size, const void *in, weir_error *error)
-{
-    checker check = { owner, error, WEIR_OK };
-    memset(out, 0, size);
-    check.status = weir__options_read(out, size, in);
-    if (check.status == WEIR_E_INVALID) {
-        char path[96];
-        size_t given = 0;
-        memcpy(&given, in, sizeof(given));
-        path_of(&check, "struct_size", path, sizeof(path));
-        weir__error_at(error, WEIR_E_INVALID, path,
-                       "is %zu, must be sizeof(%s): use the macro or _INIT", given, owner);
-    } else if (check.status != WEIR_OK) {
-        weir__error_at(error, check.status, owner,
-                       "sets a field that this version of weir (%u.%u) does not know",
-                       (unsigned)WEIR_VERSION_MAJOR, (unsigned)WEIR_VERSION_MINOR);
-    }
-    return check;
-}
 
 #define OVERFLOW_NAMES "one of WEIR_OVERFLOW_..."
 #define DIRECTIVE_NAMES "WEIR_RESUME, WEIR_RETRY, WEIR_RESTART, WEIR_STOP or WEIR_ESCALATE"
@@ -164,40 +26,41 @@ static checker begin(const char *owner, void *out, size_t size, const void *in, 
 weir_status weir__options_engine(const weir_engine_options *in, weir_engine_options *out,
                                  weir_error *error)
 {
-    checker check = begin("weir_engine_options", out, sizeof(*out), in, error);
-    name(&check, "name", out->name);
+    weir__checker check = weir__check_begin("weir_engine_options", out, sizeof(*out), in, error);
+    weir__check_name(&check, "name", out->name);
     if (out->threads != 0) {
-        number32(&check, "threads", &out->threads, 1, 1024, 1);
+        weir__check_number32(&check, "threads", &out->threads, 1, 1024, 1);
     }
-    number32(&check, "mailbox_max", &out->mailbox_max, 1, 1000000, 10000);
-    choice(&check, "overflow", (int)out->overflow, WEIR_OVERFLOW_BLOCK, OVERFLOW_NAMES);
-    span(&check, "block_max", &out->block_max, 1, WEIR_FOREVER, WEIR_S);
-    number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
-    number32(&check, "processors_max", &out->processors_max, 1, 16000000, 2000000);
-    number(&check, "block_bytes_max", &out->block_bytes_max, 1, UINT64_MAX / 2,
-           (uint64_t)256 << 20);
-    span(&check, "backoff_base", &out->backoff_base, 1, HOUR, 10 * WEIR_US);
-    span(&check, "backoff_max", &out->backoff_max, 1, HOUR, 10 * WEIR_MS);
-    real(&check, "backoff_multiplier", &out->backoff_multiplier, 1.0, 100.0, 1.5);
+    weir__check_number32(&check, "mailbox_max", &out->mailbox_max, 1, 1000000, 10000);
+    weir__check_choice(&check, "overflow", (int)out->overflow, WEIR_OVERFLOW_BLOCK, OVERFLOW_NAMES);
+    weir__check_span(&check, "block_max", &out->block_max, 1, WEIR_FOREVER, WEIR_S);
+    weir__check_number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
+    weir__check_number32(&check, "processors_max", &out->processors_max, 1, 16000000, 2000000);
+    weir__check_number(&check, "block_bytes_max", &out->block_bytes_max, 1, UINT64_MAX / 2,
+                       (uint64_t)256 << 20);
+    weir__check_span(&check, "backoff_base", &out->backoff_base, 1, HOUR, 10 * WEIR_US);
+    weir__check_span(&check, "backoff_max", &out->backoff_max, 1, HOUR, 10 * WEIR_MS);
+    weir__check_real(&check, "backoff_multiplier", &out->backoff_multiplier, 1.0, 100.0, 1.5);
     if (out->backoff_jitter != 0) {
-        real(&check, "backoff_jitter", &out->backoff_jitter, 0.0, 1.0, 0.0);
+        weir__check_real(&check, "backoff_jitter", &out->backoff_jitter, 0.0, 1.0, 0.0);
     }
-    choice(&check, "log_level", (int)out->log_level, WEIR_LOG_OFF, "one of WEIR_LOG_...");
-    number32(&check, "scheduler_threads", &out->scheduler_threads, 1, 64, 2);
-    number32(&check, "timers_max", &out->timers_max, 1, 16000000, 1000000);
-    choice(&check, "crash_report", (int)out->crash_report, WEIR_CRASH_REPORT_OFF,
-           "one of WEIR_CRASH_REPORT_...");
-    span(&check, "stuck_after", &out->stuck_after, WEIR_MS, WEIR_FOREVER, STUCK_AFTER);
-    number32(&check, "channels_max", &out->channels_max, 1, WEIR__CHANNELS_MAX, 65536);
+    weir__check_choice(&check, "log_level", (int)out->log_level, WEIR_LOG_OFF,
+                       "one of WEIR_LOG_...");
+    weir__check_number32(&check, "scheduler_threads", &out->scheduler_threads, 1, 64, 2);
+    weir__check_number32(&check, "timers_max", &out->timers_max, 1, 16000000, 1000000);
+    weir__check_choice(&check, "crash_report", (int)out->crash_report, WEIR_CRASH_REPORT_OFF,
+                       "one of WEIR_CRASH_REPORT_...");
+    weir__check_span(&check, "stuck_after", &out->stuck_after, WEIR_MS, WEIR_FOREVER, STUCK_AFTER);
+    weir__check_number32(&check, "channels_max", &out->channels_max, 1, WEIR__CHANNELS_MAX, 65536);
     if (check.status == WEIR_OK && out->backoff_base >= out->backoff_max) {
         char text[128];
         snprintf(text, sizeof(text), "is %lld ns, must be less than backoff_max (%lld ns)",
                  (long long)out->backoff_base, (long long)out->backoff_max);
-        refuse(&check, "backoff_base", text);
+        weir__check_refuse(&check, "backoff_base", text);
     }
     if (out->allocator != NULL &&
         (out->allocator->allocate == NULL || out->allocator->release == NULL)) {
-        refuse(&check, "allocator", "has no allocate or no release function");
+        weir__check_refuse(&check, "allocator", "has no allocate or no release function");
     }
     if (out->overflow == WEIR_OVERFLOW_DEFAULT) {
         out->overflow = WEIR_OVERFLOW_FAIL;
@@ -205,12 +68,12 @@ weir_status weir__options_engine(const weir_engine_options *in, weir_engine_opti
     return check.status;
 }
 
-static void check_cores(checker *check, const weir_thread_options *out)
+static void check_cores(weir__checker *check, const weir_thread_options *out)
 {
     if (out->core_count > 1024) {
-        refuse(check, "core_count", "is more than 1024");
+        weir__check_refuse(check, "core_count", "is more than 1024");
     } else if (out->core_count > 0 && out->cores == NULL) {
-        refuse(check, "cores", "is NULL, must have core_count entries");
+        weir__check_refuse(check, "cores", "is NULL, must have core_count entries");
     }
     for (uint32_t i = 0; check->status == WEIR_OK && out->cores != NULL && i < out->core_count;
          i++) {
@@ -218,46 +81,46 @@ static void check_cores(checker *check, const weir_thread_options *out)
             char text[96];
             snprintf(text, sizeof(text), "has %d, must be core numbers from 0 on",
                      (int)out->cores[i]);
-            refuse(check, "cores", text);
+            weir__check_refuse(check, "cores", text);
         }
     }
 }
 
-static void check_priority(checker *check, const weir_thread_options *out)
+static void check_priority(weir__checker *check, const weir_thread_options *out)
 {
     const int32_t value = out->priority_value;
     char text[96];
     if (out->priority == WEIR_PRIORITY_NICE && (value < -20 || value > 19)) {
         snprintf(text, sizeof(text), "is %d, must be -20 to 19 for nice", (int)value);
-        refuse(check, "priority_value", text);
+        weir__check_refuse(check, "priority_value", text);
     } else if ((out->priority == WEIR_PRIORITY_FIFO ||
                 out->priority == WEIR_PRIORITY_ROUND_ROBIN) &&
                (value < 1 || value > 99)) {
         snprintf(text, sizeof(text), "is %d, must be 1 to 99 for fifo and round-robin", (int)value);
-        refuse(check, "priority_value", text);
+        weir__check_refuse(check, "priority_value", text);
     }
 }
 
-static void check_names(checker *check, const char *const *names, uint32_t most)
+static void check_names(weir__checker *check, const char *const *names, uint32_t most)
 {
     uint32_t count = 0;
     char text[128];
     for (; check->status == WEIR_OK && names != NULL && names[count] != NULL; count++) {
-        name(check, "dispatchers", names[count]);
+        weir__check_name(check, "dispatchers", names[count]);
         if (count >= most) {
             snprintf(text, sizeof(text), "has more than %u names", most);
-            refuse(check, "dispatchers", text);
+            weir__check_refuse(check, "dispatchers", text);
             return;
         }
         for (uint32_t i = 0; i < count; i++) {
             if (strcmp(names[i], names[count]) == 0) {
                 snprintf(text, sizeof(text), "has \"%.60s\" twice", names[i]);
-                refuse(check, "dispatchers", text);
+                weir__check_refuse(check, "dispatchers", text);
             }
         }
     }
     if (names != NULL && count == 0) {
-        refuse(check, "dispatchers", "is empty, must have a name (\"\" is one)");
+        weir__check_refuse(check, "dispatchers", "is empty, must have a name (\"\" is one)");
     }
 }
 
@@ -265,19 +128,19 @@ weir_status weir__options_thread(const weir_thread_options *in, weir_thread_opti
                                  weir_error *error)
 {
     static const char *const usual[] = { "", NULL };
-    checker check = begin("weir_thread_options", out, sizeof(*out), in, error);
-    name(&check, "name", out->name);
+    weir__checker check = weir__check_begin("weir_thread_options", out, sizeof(*out), in, error);
+    weir__check_name(&check, "name", out->name);
     check_names(&check, out->dispatchers, 64);
-    choice(&check, "idle", (int)out->idle, WEIR_IDLE_NOOP, IDLE_NAMES);
+    weir__check_choice(&check, "idle", (int)out->idle, WEIR_IDLE_NOOP, IDLE_NAMES);
     if (out->idle_spin_max == WEIR_NOW) {
         out->idle_spin_max = 0;
     } else {
-        span(&check, "idle_spin_max", &out->idle_spin_max, 1, WEIR_S, 20 * WEIR_US);
+        weir__check_span(&check, "idle_spin_max", &out->idle_spin_max, 1, WEIR_S, 20 * WEIR_US);
     }
-    span(&check, "idle_sleep", &out->idle_sleep, 1, HOUR, WEIR_MS);
+    weir__check_span(&check, "idle_sleep", &out->idle_sleep, 1, HOUR, WEIR_MS);
     check_cores(&check, out);
-    choice(&check, "priority", (int)out->priority, WEIR_PRIORITY_ROUND_ROBIN,
-           "one of WEIR_PRIORITY_...");
+    weir__check_choice(&check, "priority", (int)out->priority, WEIR_PRIORITY_ROUND_ROBIN,
+                       "one of WEIR_PRIORITY_...");
     check_priority(&check, out);
     if (out->dispatchers == NULL) {
         out->dispatchers = usual;
@@ -288,18 +151,19 @@ weir_status weir__options_thread(const weir_thread_options *in, weir_thread_opti
 weir_status weir__options_dispatcher(const weir_dispatcher_options *in,
                                      weir_dispatcher_options *out, weir_error *error)
 {
-    checker check = begin("weir_dispatcher_options", out, sizeof(*out), in, error);
+    weir__checker check =
+        weir__check_begin("weir_dispatcher_options", out, sizeof(*out), in, error);
     if (out->batch_max != 0) {
-        number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
+        weir__check_number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
     }
     if (out->backoff_base != 0) {
-        span(&check, "backoff_base", &out->backoff_base, 1, HOUR, 10 * WEIR_US);
+        weir__check_span(&check, "backoff_base", &out->backoff_base, 1, HOUR, 10 * WEIR_US);
     }
     if (out->backoff_max != 0) {
-        span(&check, "backoff_max", &out->backoff_max, 1, HOUR, 10 * WEIR_MS);
+        weir__check_span(&check, "backoff_max", &out->backoff_max, 1, HOUR, 10 * WEIR_MS);
     }
     if (out->backoff_multiplier != 0) {
-        real(&check, "backoff_multiplier", &out->backoff_multiplier, 1.0, 100.0, 1.5);
+        weir__check_real(&check, "backoff_multiplier", &out->backoff_multiplier, 1.0, 100.0, 1.5);
     }
     if (out->name == NULL) {
         out->name = "";
@@ -310,31 +174,32 @@ weir_status weir__options_dispatcher(const weir_dispatcher_options *in,
 weir_status weir__options_assignment(const weir_assignment_options *in,
                                      weir_assignment_options *out, weir_error *error)
 {
-    checker check = begin("weir_assignment_options", out, sizeof(*out), in, error);
-    choice(&check, "idle", (int)out->idle, WEIR_IDLE_NOOP, IDLE_NAMES);
-    choice(&check, "strategy", out->strategy == 0 ? -1 : (int)out->strategy,
-           WEIR_STRATEGY_PER_DISPATCHER, "one of WEIR_STRATEGY_...");
+    weir__checker check =
+        weir__check_begin("weir_assignment_options", out, sizeof(*out), in, error);
+    weir__check_choice(&check, "idle", (int)out->idle, WEIR_IDLE_NOOP, IDLE_NAMES);
+    weir__check_choice(&check, "strategy", out->strategy == 0 ? -1 : (int)out->strategy,
+                       WEIR_STRATEGY_PER_DISPATCHER, "one of WEIR_STRATEGY_...");
     if (out->dispatchers == NULL) {
-        refuse(&check, "dispatchers", "is NULL, must have a name (\"\" is one)");
+        weir__check_refuse(&check, "dispatchers", "is NULL, must have a name (\"\" is one)");
     }
     check_names(&check, out->dispatchers, 1024);
     if (out->threads > 1024) {
         char text[96];
         snprintf(text, sizeof(text), "is %u, must be 1 to 1024 (0 = the cores that can be used)",
                  out->threads);
-        refuse(&check, "threads", text);
+        weir__check_refuse(&check, "threads", text);
     }
     return check.status;
 }
 
-static void check_cases(checker *check, const weir_cases *cases)
+static void check_cases(weir__checker *check, const weir_cases *cases)
 {
     for (size_t i = 0; cases->rows != NULL && i < cases->count; i++) {
         if (cases->rows[i].type == NULL || cases->rows[i].handler == NULL) {
             char text[96];
             snprintf(text, sizeof(text), "row %zu has no %s", i,
                      cases->rows[i].type == NULL ? "type" : "handler");
-            refuse(check, "cases", text);
+            weir__check_refuse(check, "cases", text);
         }
     }
 }
@@ -342,40 +207,41 @@ static void check_cases(checker *check, const weir_cases *cases)
 weir_status weir__options_processor(const weir_processor_options *in, weir_processor_options *out,
                                     weir_error *error)
 {
-    checker check = begin("weir_processor_options", out, sizeof(*out), in, error);
-    name(&check, "name", out->name);
-    name(&check, "dispatcher", out->dispatcher);
+    weir__checker check = weir__check_begin("weir_processor_options", out, sizeof(*out), in, error);
+    weir__check_name(&check, "name", out->name);
+    weir__check_name(&check, "dispatcher", out->dispatcher);
     if ((out->handler != NULL) == (out->cases.rows != NULL)) {
-        refuse(&check, "handler",
-               out->handler != NULL ? "and cases are both set, must be one of them"
-                                    : "and cases are both unset, must be one of them");
+        weir__check_refuse(&check, "handler",
+                           out->handler != NULL ? "and cases are both set, must be one of them"
+                                                : "and cases are both unset, must be one of them");
     }
     check_cases(&check, &out->cases);
     if (out->mailbox_max != 0) {
-        number32(&check, "mailbox_max", &out->mailbox_max, 1, 1000000, 10000);
+        weir__check_number32(&check, "mailbox_max", &out->mailbox_max, 1, 1000000, 10000);
     }
     if (out->batch_max != 0) {
-        number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
+        weir__check_number32(&check, "batch_max", &out->batch_max, 1, 65535, 64);
     }
     if (out->block_max != 0) {
-        span(&check, "block_max", &out->block_max, 1, WEIR_FOREVER, WEIR_S);
+        weir__check_span(&check, "block_max", &out->block_max, 1, WEIR_FOREVER, WEIR_S);
     }
-    choice(&check, "overflow", (int)out->overflow, WEIR_OVERFLOW_BLOCK, OVERFLOW_NAMES);
+    weir__check_choice(&check, "overflow", (int)out->overflow, WEIR_OVERFLOW_BLOCK, OVERFLOW_NAMES);
     if (out->state_size > (size_t)1 << 40) {
-        refuse(&check, "state_size", "is more than 1 TiB");
+        weir__check_refuse(&check, "state_size", "is more than 1 TiB");
     }
-    choice(&check, "on_failure", (int)out->on_failure, WEIR_ESCALATE, DIRECTIVE_NAMES);
-    choice(&check, "retry_then", (int)out->retry_then, WEIR_ESCALATE, DIRECTIVE_NAMES);
+    weir__check_choice(&check, "on_failure", (int)out->on_failure, WEIR_ESCALATE, DIRECTIVE_NAMES);
+    weir__check_choice(&check, "retry_then", (int)out->retry_then, WEIR_ESCALATE, DIRECTIVE_NAMES);
     if (out->retry_then == WEIR_RETRY) {
-        refuse(&check, "retry_then",
-               "is WEIR_RETRY, must be WEIR_RESUME, WEIR_RESTART, WEIR_STOP or WEIR_ESCALATE");
+        weir__check_refuse(
+            &check, "retry_then",
+            "is WEIR_RETRY, must be WEIR_RESUME, WEIR_RESTART, WEIR_STOP or WEIR_ESCALATE");
     }
-    number32(&check, "retry_max", &out->retry_max, 1, 1000000, 3);
-    span(&check, "retry_delay", &out->retry_delay, 1, HOUR, 10 * WEIR_MS);
-    number32(&check, "restart_max", &out->restart_max, 1, 1000, 3);
-    span(&check, "restart_window", &out->restart_window, 1, WEIR_FOREVER, 10 * WEIR_S);
+    weir__check_number32(&check, "retry_max", &out->retry_max, 1, 1000000, 3);
+    weir__check_span(&check, "retry_delay", &out->retry_delay, 1, HOUR, 10 * WEIR_MS);
+    weir__check_number32(&check, "restart_max", &out->restart_max, 1, 1000, 3);
+    weir__check_span(&check, "restart_window", &out->restart_window, 1, WEIR_FOREVER, 10 * WEIR_S);
     if (out->dedicated && out->dispatcher != NULL) {
-        refuse(&check, "dispatcher", "and dedicated are both set, must be one of them");
+        weir__check_refuse(&check, "dispatcher", "and dedicated are both set, must be one of them");
     }
     return check.status;
 }

@@ -8,9 +8,8 @@
 #ifndef WEIR_ENGINE_OPTIONS_H
 #define WEIR_ENGINE_OPTIONS_H
 
+#include "base/checker.h"
 #include "weir/weir.h"
-
-#define WEIR__NAME_SIZE 256u /* of every name, its end included */
 
 weir_status weir__options_engine(const weir_engine_options *in, weir_engine_options *out,
                                  weir_error *error);

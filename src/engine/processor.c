@@ -103,7 +103,7 @@ static weir_status fill_cold(weir_engine *engine, weir__processor *p,
 
 /* Everything about a processor that is not yet visible. */
 static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispatcher *dispatcher,
-                           const weir_processor_options *o)
+                           const weir_processor_options *o, const weir__processor_more *more)
 {
     const weir_overflow overflow =
         o->overflow != WEIR_OVERFLOW_DEFAULT ? o->overflow : engine->options.overflow;
@@ -119,8 +119,19 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
     weir__store(&p->handled, 0, relaxed);
     weir__store(&p->dead, 0, relaxed);
     weir__store(&p->control, o->init != NULL ? WEIR__CONTROL_INIT : 0u, relaxed);
-    weir__mailbox_open(&p->mailbox, limit, batch, overflow == WEIR_OVERFLOW_DROP_OLDEST);
-    return needs_cold(o, overflow) ? fill_cold(engine, p, o, overflow) : WEIR_OK;
+    weir__mailbox_open_within(&p->mailbox, limit,
+                              more != NULL && more->within != 0 ? more->within : limit, batch,
+                              overflow == WEIR_OVERFLOW_DROP_OLDEST);
+    weir_status status = needs_cold(o, overflow) ? fill_cold(engine, p, o, overflow) : WEIR_OK;
+    if (status == WEIR_OK && more != NULL) {
+        weir__processor_cold *cold = weir__processor_cold_make(engine, p);
+        status = cold != NULL ? WEIR_OK : WEIR_E_NOMEM;
+        if (cold != NULL) {
+            cold->chore = more->chore;
+            cold->evicted = more->evicted;
+        }
+    }
+    return status;
 }
 
 /* One registration on its way. */
@@ -130,6 +141,7 @@ typedef struct entry {
     weir__processor *processor;
     weir__processor *parent;
     weir__thread *thread; /* dedicated */
+    const weir__processor_more *more;
 } entry;
 
 /* The default dispatcher may be named before the engine's default thread exists. */
@@ -216,7 +228,7 @@ static weir_status prepare(weir_engine *engine, entry *e, weir_error *error)
                                     "is %u, and so many are registered", engine->registry.maximum)
                    : weir__error_memory(error, "weir_processor_add");
     }
-    status = fill_in(engine, e->processor, e->dispatcher, &e->options);
+    status = fill_in(engine, e->processor, e->dispatcher, &e->options, e->more);
     if (status != WEIR_OK) {
         return weir__error_memory(error, "weir_processor_add");
     }
@@ -363,6 +375,12 @@ weir_status weir_processor_add_many(weir_engine *engine,
 weir_processor weir_processor_add(weir_engine *engine, const weir_processor_options *options,
                                   weir_error *error)
 {
+    return weir__processor_add(engine, options, NULL, error);
+}
+
+weir_processor weir__processor_add(weir_engine *engine, const weir_processor_options *options,
+                                   const weir__processor_more *more, weir_error *error)
+{
     weir_processor out = { 0 };
     entry one; /* its options are filled by the check */
     if (weir__error_is_set(error)) {
@@ -376,6 +394,7 @@ weir_processor weir_processor_add(weir_engine *engine, const weir_processor_opti
     one.processor = NULL;
     one.parent = NULL;
     one.thread = NULL;
+    one.more = more;
     if (weir__options_processor(options, &one.options, error) == WEIR_OK) {
         (void)register_all(engine, &one, 1, &out, error);
     }

@@ -24,6 +24,8 @@ enum {
     WEIR__CONTROL_FAILED = 1u << 6,    /* no event reaches it any more; destroy does */
     WEIR__CONTROL_ESCALATED = 1u << 7, /* a child's failure waits for its decision */
     WEIR__CONTROL_RESUMED = 1u << 8,   /* ... which its own parent has made: go on */
+
+    WEIR__CONTROL_CHORE = 1u << 9, /* its chore hook is asked for (engine/chore.h) */
 };
 
 /* What waits is thrown away, and the end follows. */
@@ -68,6 +70,9 @@ typedef struct weir__processor_cold {
     bool blocks;               /* posters may wait for room: it was block from the beginning */
     bool own_overflow;         /* it was given this; under registry.lock, so the next two */
     bool own_block_max, own_batch_max;
+    void (*chore)(weir_turn *turn); /* of one of weir's own, or NULL (engine/chore.h) */
+    void (*evicted)(weir__processor *processor, weir__envelope *envelope); /* of the same, too:
+                                                 before the owner takes the next one; or NULL */
     weir__trylock evictions;         /* drop-oldest: guards the owner's side of the mailbox */
     weir__atomic_u64 block_max;      /* may change */
     weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */
@@ -171,6 +176,15 @@ static inline bool weir__processor_is_live(const weir__processor *processor)
     weir__processor *p = (weir__processor *)(uintptr_t)processor;
     return (weir__load(&p->id, relaxed) & WEIR__HANDLE_TAG) != 0;
 }
+
+/* What only processors of weir's own ask for. */
+typedef struct weir__processor_more {
+    uint32_t within;                /* full to some posters, below mailbox_max; 0: to none */
+    void (*chore)(weir_turn *turn); /* engine/chore.h; or NULL */
+    void (*evicted)(weir__processor *processor, weir__envelope *envelope); /* or NULL */
+} weir__processor_more;
+weir_processor weir__processor_add(weir_engine *engine, const weir_processor_options *options,
+                                   const weir__processor_more *more, weir_error *error);
 
 /* "#index.generation", for what has no name. */
 size_t weir__handle_text(weir_processor handle, char *out, size_t size);

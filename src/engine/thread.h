@@ -60,10 +60,11 @@ struct weir_turn {
     weir__trail *trail;
     weir__processor *processor;
     weir_processor self;
-    uint64_t flow;    /* of the event at hand */
-    weir_ns now;      /* 0: not read yet in this turn */
-    uint32_t ahead;   /* events of this batch behind the one at hand */
-    uint32_t dead;    /* events that this turn took and has not handled */
+    uint64_t flow;                 /* of the event at hand */
+    struct weir__at_hand *at_hand; /* in a flow's handler: which one (flow/worker.h); else NULL */
+    weir_ns now;                   /* 0: not read yet in this turn */
+    uint32_t ahead;                /* events of this batch behind the one at hand */
+    uint32_t dead;                 /* events that this turn took and has not handled */
     uint32_t aside;   /* weir__aside: why the processor is not to be queued at its end */
     uint64_t text_of; /* which step of the trail `text` belongs to */
     char text[128];   /* of weir_turn_fail */

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "engine/ask.h"
+#include "engine/chore.h"
 #include "engine/engine.h"
 #include "engine/life.h"
 #include "engine/freeze.h"
@@ -253,7 +254,7 @@ WEIR__SELDOM static weir__turn_end finish(weir_turn *turn, progress *at)
  */
 static bool was_overlooked(weir__processor *processor)
 {
-    return weir__unlikely((weir__load(&processor->control, acquire) & WEIR__CONTROL_SUPERVISED) !=
+    return weir__unlikely((weir__load(&processor->control, acquire) & WEIR__CONTROL_SEEN_TO) !=
                           0) &&
            weir__mailbox_rouse(&processor->mailbox);
 }
@@ -378,8 +379,8 @@ static weir__turn_end run_events(weir_turn *turn, progress *at, uint32_t batch)
                 return finish(turn, at);
             }
             if (weir__unlikely((weir__load(&turn->processor->control, acquire) &
-                                WEIR__CONTROL_SUPERVISED) != 0)) {
-                return WEIR__TURN_MORE; /* a child has failed: see to that first */
+                                WEIR__CONTROL_SEEN_TO) != 0)) {
+                return WEIR__TURN_MORE; /* a child has failed, say: see to that first */
             }
             weir__turn_end end;
             if (settle(turn, at, word, &end)) {
@@ -487,6 +488,9 @@ WEIR__SELDOM static weir__turn_end run_special(weir__thread *thread, weir__servi
     bool goes_on = true;
     if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_SUPERVISED) != 0) {
         goes_on = weir__supervise_begin(turn);
+    }
+    if (weir__chore_is_due(processor)) {
+        weir__chore_run(turn);
     }
     uint32_t control = weir__load(&processor->control, acquire);
     if (goes_on && (control & (WEIR__CONTROL_ENDS | WEIR__CONTROL_RETRY)) == WEIR__CONTROL_RETRY) {

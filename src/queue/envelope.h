@@ -14,8 +14,11 @@
 #include "queue/pool.h"
 #include "weir/event.h"
 
-/* Of `state`. The lower half are the sender's flags. */
+/* Of `state`. The lower half are the sender's flags, and one that weir puts beside them. */
+#define WEIR__EVENT_FLAGS 0x7fffu
 enum {
+    WEIR__ENVELOPE_ROUTED =
+        1u << 15, /* came by a router: `flow` is the router's, not the sender's */
     WEIR__ENVELOPE_BLOCK = 1u << 16,  /* payload is {block, data} instead of bytes */
     WEIR__ENVELOPE_ALONE = 1u << 17,  /* it is a weir__lone, whose ask and tag count */
     WEIR__ENVELOPE_SIGNAL = 1u << 18, /* belongs to a weir_signal: goes back there */

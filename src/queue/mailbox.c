@@ -12,8 +12,14 @@
 
 void weir__mailbox_open(weir__mailbox *mailbox, uint32_t limit, uint32_t batch, bool evicting)
 {
+    weir__mailbox_open_within(mailbox, limit, limit, batch, evicting);
+}
+
+void weir__mailbox_open_within(weir__mailbox *mailbox, uint32_t limit, uint32_t within,
+                               uint32_t batch, bool evicting)
+{
     WEIR_ASSERT(limit >= 1 && limit <= WEIR__MAILBOX_MAX);
-    uint32_t every = limit / WEIR__MAILBOX_CREDIT_PART;
+    uint32_t every = within / WEIR__MAILBOX_CREDIT_PART;
     every = every < batch ? every : batch;
     every = every == 0 ? 1 : every;
     mailbox->limit = limit;
@@ -426,6 +432,18 @@ weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__trylock *lock,
                               weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
                               weir__lone *out, weir__lone **spent)
 {
+    const weir__pop pop =
+        weir__mailbox_evict_held(mailbox, lock, evicted, stock, before, out, spent);
+    if (pop == WEIR__POP_EVENT) {
+        weir__trylock_release(lock);
+    }
+    return pop;
+}
+
+weir__pop weir__mailbox_evict_held(weir__mailbox *mailbox, weir__trylock *lock,
+                                   weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
+                                   weir__lone *out, weir__lone **spent)
+{
     WEIR_ASSERT(weir__mailbox_evicts(mailbox));
     *spent = NULL;
     if (!weir__trylock_take(lock)) {
@@ -450,9 +468,10 @@ weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__trylock *lock,
         }
         weir__add(evicted, 1, acq_rel);
         *before = weir__add(&mailbox->word, WEIR__MAILBOX_TICKET_ONE, acq_rel);
+        return WEIR__POP_EVENT;
     }
     weir__trylock_release(lock);
-    return envelope != NULL ? WEIR__POP_EVENT : WEIR__POP_NONE;
+    return WEIR__POP_NONE;
 }
 
 void weir__mailbox_settle_evictions(weir__trylock *lock)

@@ -109,6 +109,9 @@ static inline uint32_t weir__mailbox_outstanding(uint64_t word, uint64_t done)
  * 1/128 (CREDIT_PART) of the limit, so that "full" is never wrong by more than that, and small
  * mailboxes are exact. */
 void weir__mailbox_open(weir__mailbox *mailbox, uint32_t limit, uint32_t batch, bool evicting);
+/* The same of one that is full at `within` to some of its posters: that bound is kept as well. */
+void weir__mailbox_open_within(weir__mailbox *mailbox, uint32_t limit, uint32_t within,
+                               uint32_t batch, bool evicting);
 
 /* ---- posters ---- */
 
@@ -120,9 +123,11 @@ typedef enum weir__claim {
 } weir__claim;
 
 /* Any thread. Up to *count places; *count becomes how many were got, *before is the word that gave
- * them: the first has its ticket. `edge`: FIRST, or 0 for one that goes beside. */
-static inline weir__claim weir__mailbox_claim_as(weir__mailbox *mailbox, uint32_t *count,
-                                                 uint64_t *before, uint64_t edge)
+ * them: the first has its ticket. `edge`: FIRST, or 0 for one that goes beside. `limit`: at most the
+ * mailbox's own. */
+static inline weir__claim weir__mailbox_claim_within(weir__mailbox *mailbox, uint32_t limit,
+                                                     uint32_t *count, uint64_t *before,
+                                                     uint64_t edge)
 {
     uint64_t word = weir__load(&mailbox->word, relaxed);
     for (;;) {
@@ -130,10 +135,10 @@ static inline weir__claim weir__mailbox_claim_as(weir__mailbox *mailbox, uint32_
             return WEIR__CLAIM_CLOSED;
         }
         const uint32_t used = weir__mailbox_count(word) + weir__mailbox_owed(word);
-        if (weir__unlikely(used >= mailbox->limit)) {
+        if (weir__unlikely(used >= limit)) {
             return WEIR__CLAIM_FULL;
         }
-        const uint32_t room = mailbox->limit - used;
+        const uint32_t room = limit - used;
         const uint32_t got = *count < room ? *count : room;
         const bool ready = (word & WEIR__MAILBOX_READY) != 0;
         const uint64_t next =
@@ -146,6 +151,12 @@ static inline weir__claim weir__mailbox_claim_as(weir__mailbox *mailbox, uint32_
             return ready ? WEIR__CLAIM_OK : WEIR__CLAIM_FIRST;
         }
     }
+}
+
+static inline weir__claim weir__mailbox_claim_as(weir__mailbox *mailbox, uint32_t *count,
+                                                 uint64_t *before, uint64_t edge)
+{
+    return weir__mailbox_claim_within(mailbox, mailbox->limit, count, before, edge);
 }
 
 static inline weir__claim weir__mailbox_claim(weir__mailbox *mailbox, uint32_t *count,
@@ -437,6 +448,12 @@ weir__pop weir__mailbox_pop(weir__mailbox *mailbox, weir__trylock *lock, weir__s
 weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__trylock *lock,
                               weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
                               weir__lone *out, weir__lone **spent);
+
+/* The same; if an event was popped the caller has the lock, and releases it: the owner takes nothing
+ * before that. */
+weir__pop weir__mailbox_evict_held(weir__mailbox *mailbox, weir__trylock *lock,
+                                   weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
+                                   weir__lone *out, weir__lone **spent);
 
 /* After a close: whoever was in the middle of an eviction has finished, and none begins. */
 void weir__mailbox_settle_evictions(weir__trylock *lock);

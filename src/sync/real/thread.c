@@ -203,6 +203,11 @@ weir_ns weir__clock_now(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+weir_ns weir__clock_coarse(void)
+{
+    return read_clock(CLOCK_MONOTONIC_COARSE);
+}
+
 weir_ns weir__clock_wall(void)
 {
     return read_clock(CLOCK_REALTIME);

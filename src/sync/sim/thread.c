@@ -161,6 +161,11 @@ weir_ns weir__clock_now(void)
     return weir__sim_time();
 }
 
+weir_ns weir__clock_coarse(void)
+{
+    return weir__clock_now();
+}
+
 weir_ns weir__clock_wall(void)
 {
     return WALL_BEGIN + weir__clock_now();

@@ -1,0 +1,208 @@
+/*
+ * flow/router.h - what routers are made of.
+ *
+ *     submit ─► shard of the key ─► its flow ─► mailbox of the flow's worker ─► handler, state
+ *               (brief lock)       (a record)   (a processor)                   (a turn)
+ *
+ * A key falls into one of some *shards*, each a hash table under a brief lock. A submitter looks
+ * its flow up (or makes one, on the least-loaded worker), puts the event into the mailbox of the
+ * flow's worker and counts it, all under that lock. The envelope carries the number of the record
+ * and of the event in its flow, so that the worker needs neither lock nor look-up.
+ *
+ * Who may do what:
+ *
+ *     the mapping       made by submitters; taken away only by the flow's worker in its turn, and
+ *                       only when nothing of the flow waits. So what comes meanwhile goes to the
+ *                       same worker, behind what is there
+ *     the state         the flow's worker, in its turn
+ *     another worker    a submitter, when nothing of the flow waits or is at hand
+ *
+ * A flow is *drained* when as many of its events are done as were submitted. The two numbers lie on
+ * different lines: `submitted` is written under the shard's lock, `handled` by the worker without
+ * any, so that no event moves a line from one core to the other and back.
+ *
+ * Locks, in the order in which they may be taken: a shard's, then a worker's. Neither is held while
+ * code of the application runs, or memory is got.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_FLOW_ROUTER_H
+#define WEIR_FLOW_ROUTER_H
+
+#include "engine/engine.h"
+#include "observe/histogram.h"
+#include "weir/flow.h"
+
+#define WEIR__ROUTERS_MAX 1024u
+#define WEIR__WORKERS_MAX 256u
+#define WEIR__FLOW_KEY_MAX 65535u
+#define WEIR__FLOW_STATE_MAX (1u << 20)
+#ifdef WEIR_SIMULATED
+#define WEIR__FLOW_CHUNK 8u /* every run makes one anew */
+#define WEIR__SHARDS_MAX 2u
+#define WEIR__FLOWS_A_SHARD 64u
+#else
+#define WEIR__FLOW_CHUNK 256u
+#define WEIR__SHARDS_MAX 64u
+#define WEIR__FLOWS_A_SHARD 4096u /* one more shard for so many of flows_max */
+#endif
+
+/* A flow. Two lines, and what its state needs beyond the second. */
+typedef struct weir__flow {
+    /* Submitters: all of this under the shard's lock. */
+    _Alignas(64) uint64_t id;   /* the key, or the hash of its bytes. Set once, so the next three */
+    const unsigned char *bytes; /* the key, if it is bytes */
+    uint32_t tag;               /* where in the shard's table */
+    uint16_t shard;
+    uint16_t size;      /* of bytes */
+    uint32_t submitted; /* accepted, the dropped ones included */
+    uint32_t dropped;
+    uint32_t newer, older; /* in the order of their last submit; newer: of the free ones, too */
+    weir_ns touched;       /* that submit, on the coarse clock */
+    uint16_t worker;
+    uint8_t why;     /* weir_flow_end that was asked for while nothing waited; 0: none */
+    bool chored;     /* on the list of its worker's chores: the record stays */
+    bool lingers;    /* its state has ended, but something waited: who takes that away says so */
+    uint32_t ticket; /* targets: of its last event, in the target's mailbox */
+
+    /* The worker. */
+    _Alignas(64) weir__atomic_u32 handled; /* done by the worker, whatever came of it */
+    uint32_t index;                        /* its own number. Set once */
+    uint64_t shown;                        /* id, again: event->flow. Set once */
+    uint32_t chore_next;                   /* under the worker's lock */
+    bool stateful;                         /* init has succeeded */
+    weir__atomic_u32 lost;    /* a finish was dropped: 1. Under the shard's lock, or in the worker's
+                                mailbox's eviction; the worker clears it */
+    weir__atomic_u32 anew;    /* ... events from this number on belong to a new flow ... */
+    weir__atomic_u32 lost_at; /* ... which may begin when so many are handled */
+    unsigned char state[24];  /* the rest of it lies behind */
+} weir__flow;
+_Static_assert(sizeof(weir__flow) == 128, "a flow is two lines");
+#define WEIR__FLOW_STATE offsetof(weir__flow, state)
+
+typedef struct weir__flow_slot {
+    uint32_t tag;
+    uint32_t index; /* of the record; 0: empty */
+} weir__flow_slot;
+
+typedef struct weir__shard {
+    _Alignas(64) weir__brief lock;
+    uint32_t mask; /* of the table, whose length is a power of two */
+    uint32_t count;
+    weir__flow_slot *table;          /* NULL: none yet */
+    uint32_t oldest, newest;         /* by last submit; 0: none */
+    uint32_t free;                   /* records; 0: none */
+    weir__atomic_u64 oldest_touched; /* UINT64_MAX: there is none. Anyone reads it */
+    weir__cell submitted;            /* of flows, the dropped ones included */
+} weir__shard;
+
+/* A processor that runs flows, or one of the targets. */
+typedef struct weir__worker {
+    _Alignas(64) struct weir__router *router;
+    weir_processor handle;
+    uint32_t index;
+    weir__atomic_u32 beyond; /* events over worker_max, paid out of ingress_max. By exchange */
+
+    /* Chores (engine/chore.h). */
+    _Alignas(64) weir__brief lock;
+    uint32_t chores; /* flows that somebody has something to say about; 0: none */
+    bool ended;      /* no turn will come */
+
+    /* Its own: cells that it writes in its turns. */
+    _Alignas(64) weir__cell handled, dead;
+    weir__cell ended_as[WEIR_FLOW_STOPPED + 1];
+    weir__cell timed, busy; /* handlers, and how long they took */
+    uint32_t until_timed;
+    weir__histogram latency;
+
+    /* Under router->look_lock. */
+    uint64_t looked_handled;
+    weir_ns looked_at;
+} weir__worker;
+
+typedef struct weir__router {
+    weir_engine *engine;
+    uint64_t id;
+    char *name;
+    weir_router_options options; /* checked, defaults filled in; its strings and arrays not */
+    weir_handler handler;        /* NULL: by cases, or targets */
+    bool targeted;
+    uint32_t worker_count;
+    uint32_t shard_mask;
+    size_t stride;       /* of a record */
+    uint32_t flows_most; /* flows_max, and what may come above it for a while */
+    weir__worker *workers;
+    weir__shard *shards;
+    weir_processor caretaker; /* parent of the workers; sees to what is idle (flow/sweep.c) */
+    weir__atomic_u32 closed;  /* 1: nothing is accepted any more */
+    weir__atomic_u32 armed;   /* the caretaker will look again */
+    weir__brief sweep_lock;   /* of the caretaker's chore */
+
+    _Alignas(64) weir__atomic_u32 ingress; /* used of ingress_max */
+    _Alignas(64) weir__atomic_u32 live;
+    weir__atomic_u64 loose; /* submitted without a flow */
+    weir__atomic_u64 made, moved, dropped_newest, dropped_oldest;
+    weir__atomic_u64 refused_full, refused_ingress, refused_flows;
+    weir__atomic_u64 dismissed[WEIR_FLOW_STOPPED + 1]; /* targets: flows that ended so */
+
+    weir__mutex records_lock;               /* held while a chunk is made */
+    WEIR__ATOMIC(unsigned char *) * chunks; /* chunk_max of them; set once */
+    uint32_t chunk_max, chunk_count;
+    weir__atomic_u64 bytes; /* of chunks, tables and keys */
+    weir__mutex look_lock;  /* of looks at rates */
+    bool freed;             /* under routers.lock: its memory is gone, its figures stay */
+} weir__router;
+
+typedef struct weir__routers {
+    weir__mutex lock; /* held while one is added or freed */
+    weir__atomic_u32 count;
+    WEIR__ATOMIC(weir__router *) all[WEIR__ROUTERS_MAX];
+} weir__routers;
+
+/* A key, as it is looked up. */
+typedef struct weir__flow_key {
+    uint64_t id; /* 0: no flow */
+    uint64_t hash;
+    const void *bytes; /* NULL: it is a number */
+    uint32_t size;
+} weir__flow_key;
+
+/* Any thread. NULL: no such router. It lives as long as its engine. */
+weir__router *weir__router_find(weir_engine *engine, weir_router handle);
+
+static inline bool weir__router_is_closed(weir__router *router)
+{
+    /* [Y1] pairs with [Y2] of its stop: nothing but the word. */
+    return weir__load(&router->closed, acquire) != 0;
+}
+
+static inline weir__flow *weir__flow_at(weir__router *router, uint32_t index)
+{
+    /* [Y3] pairs with [Y4]: the chunk is zeroed. Whoever has an index has had it from somebody who
+     * saw the chunk, too. */
+    unsigned char *chunk = weir__load(&router->chunks[index / WEIR__FLOW_CHUNK], acquire);
+    return (weir__flow *)(void *)(chunk + (index % WEIR__FLOW_CHUNK) * router->stride);
+}
+
+static inline weir__shard *weir__shard_of(weir__router *router, const weir__flow *flow)
+{
+    return &router->shards[flow->shard];
+}
+
+/* Handled or dropped, all that was submitted. Shard's lock held. */
+static inline bool weir__flow_is_drained(weir__flow *flow)
+{
+    /* [Y5] pairs with [Y6]: what the worker did to its state. */
+    return weir__load(&flow->handled, acquire) == flow->submitted - flow->dropped;
+}
+
+/* The same, of any flow: a target has handled all of it, too. Inside the mark, shard's lock held. */
+bool weir__flow_is_quiet(weir__router *router, weir__flow *flow);
+
+/* Events of that worker that wait or are at hand. Inside the mark; a worker that has ended has
+ * most. */
+uint32_t weir__worker_depth(weir_engine *engine, const weir__worker *worker);
+/* The one with fewest; of several, the first. Inside the mark. */
+uint32_t weir__router_least_loaded(weir__router *router);
+
+#endif /* WEIR_FLOW_ROUTER_H */

@@ -1,0 +1,218 @@
+/*
+ * flow/sweep.c - the caretaker, and the search for the flow that has been idle for longest.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow/sweep.h"
+
+#include "base/assert.h"
+#include "engine/chore.h"
+#include "flow/table.h"
+#include "flow/worker.h"
+
+#define LOOKS_MAX 64u /* at flows of a shard, for one that has nothing to do */
+#define SWEEP_LEAST (WEIR_MS)
+
+static const weir_event_type sweep_type = {
+    sizeof(weir_event_type), "weir.sweep", 0, false, NULL, NULL
+};
+
+/* What is to be done when the shard's lock is released. */
+typedef struct after {
+    weir__processor *ready;
+    const unsigned char *bytes;
+    uint32_t size;
+} after;
+
+/* Inside the mark, shard's lock held: it goes for this reason. Until its worker has seen to that it
+ * is among the newest, out of the way of the next look for old ones. */
+static void dismiss(weir__context *context, weir__router *router, weir__shard *shard,
+                    weir__flow *flow, weir_flow_end reason, after *then)
+{
+    if (!router->targeted) {
+        weir__table_touch(router, shard, flow, weir__clock_coarse());
+        flow->why = (uint8_t)reason;
+        then->ready = weir__worker_ask(context, router, flow);
+        return;
+    }
+    then->size = flow->size;
+    then->bytes = weir__table_remove(router, shard, flow);
+    weir__sub(&router->live, 1, seq_cst);
+    weir__add(&router->dismissed[reason], 1, relaxed);
+}
+
+static void carry_out(weir__context *context, weir__router *router, const after *then)
+{
+    if (then->ready != NULL) {
+        weir__ready(context, then->ready);
+    }
+    weir__flow_key_free(router, then->bytes, then->size);
+}
+
+/* ---- too many ---- */
+
+/* The shard with the oldest of those not tried yet (a bit each); UINT32_MAX: none. */
+static uint32_t oldest_shard(weir__router *router, uint64_t tried)
+{
+    uint64_t best = UINT64_MAX;
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = 0; i <= router->shard_mask; i++) {
+        const uint64_t touched = weir__load(&router->shards[i].oldest_touched, relaxed);
+        if ((tried >> i & 1) == 0 && touched < best) {
+            best = touched;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Lock held. Whether one was found, or is on its way already. */
+static bool evict_in(weir__context *context, weir__router *router, weir__shard *shard, after *then)
+{
+    uint32_t index = shard->oldest;
+    for (uint32_t looks = 0; looks < LOOKS_MAX && index != 0; looks++) {
+        weir__flow *flow = weir__flow_at(router, index);
+        if (!flow->chored && weir__flow_is_quiet(router, flow)) {
+            dismiss(context, router, shard, flow, WEIR_FLOW_EVICTED, then);
+            return true;
+        }
+        index = flow->newer;
+    }
+    return false;
+}
+
+void weir__sweep_evict(weir__context *context, weir__router *router)
+{
+    uint64_t tried = 0;
+    bool done = false;
+    while (!done) {
+        const uint32_t at = oldest_shard(router, tried);
+        if (at == UINT32_MAX) {
+            return;
+        }
+        weir__shard *shard = &router->shards[at];
+        after then = { .ready = NULL };
+        tried |= UINT64_C(1) << at;
+        weir__brief_lock(&shard->lock);
+        done = evict_in(context, router, shard, &then);
+        weir__brief_unlock(&shard->lock);
+        carry_out(context, router, &then);
+    }
+}
+
+/* ---- idle for too long ---- */
+
+/* Inside the mark, lock held. The oldest flow, if it was last touched at `before` or earlier, goes;
+ * one that has something to do after all comes among the newest. False: there is none. */
+static bool dismiss_oldest(weir__context *context, weir__router *router, weir__shard *shard,
+                           weir_ns before, after *then)
+{
+    if (shard->oldest == 0) {
+        return false;
+    }
+    weir__flow *flow = weir__flow_at(router, shard->oldest);
+    if (flow->touched > before) {
+        return false;
+    }
+    if (!flow->chored && weir__flow_is_quiet(router, flow)) {
+        dismiss(context, router, shard, flow, WEIR_FLOW_IDLE, then);
+    } else {
+        weir__table_touch(router, shard, flow, weir__clock_coarse());
+    }
+    return true;
+}
+
+/* One at a time, so that the lock is never held for long. */
+static void sweep_shard(weir__context *context, weir__router *router, weir__shard *shard,
+                        weir_ns before)
+{
+    bool goes_on = true;
+    while (goes_on) {
+        after then = { .ready = NULL };
+        weir__context_enter(context);
+        weir__brief_lock(&shard->lock);
+        goes_on = dismiss_oldest(context, router, shard, before, &then);
+        weir__brief_unlock(&shard->lock);
+        if (then.ready != NULL) {
+            weir__ready(context, then.ready);
+        }
+        weir__context_leave(context);
+        weir__flow_key_free(router, then.bytes, then.size);
+    }
+}
+
+/* When the oldest of all is due; WEIR_FOREVER: there is none. */
+static weir_ns next_due(weir__router *router)
+{
+    const uint32_t at = oldest_shard(router, 0);
+    return at == UINT32_MAX ? WEIR_FOREVER
+                            : (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed) +
+                                  router->options.idle_timeout;
+}
+
+/* One trigger is out after this, or nobody will come: then it is armed by the next new flow. */
+static void trigger(weir_turn *turn, weir__router *router)
+{
+    const weir_event event = { .type = &sweep_type };
+    for (;;) {
+        const weir_ns due = next_due(router);
+        if (due != WEIR_FOREVER) {
+            const weir_ns delay = due - weir__clock_now();
+            const weir_status status =
+                weir_turn_trigger_after(turn, delay > SWEEP_LEAST ? delay : SWEEP_LEAST, &event, 0);
+            if (status == WEIR_OK) {
+                return;
+            }
+            weir__store(&router->armed, 0, seq_cst);
+            return;
+        }
+        /* Who makes a flow looks at `armed` afterwards. */
+        weir__store(&router->armed, 0, seq_cst);
+        if (weir__load(&router->live, seq_cst) == 0 ||
+            weir__exchange(&router->armed, 1, seq_cst) != 0) {
+            return;
+        }
+    }
+}
+
+weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_event *event)
+{
+    weir__router *router = state;
+    if (event->type != &sweep_type) {
+        return WEIR_UNHANDLED;
+    }
+    const weir_ns before = weir__clock_coarse() - router->options.idle_timeout;
+    for (uint32_t i = 0; i <= router->shard_mask; i++) {
+        if (weir__load(&router->shards[i].oldest_touched, relaxed) <= (uint64_t)before) {
+            sweep_shard(turn->context, router, &router->shards[i], before);
+        }
+    }
+    trigger(turn, router);
+    return WEIR_OK;
+}
+
+void weir__caretaker_chore(weir_turn *turn)
+{
+    weir__router *router = turn->processor->state;
+    weir__brief_lock(&router->sweep_lock);
+    weir__chore_begin(turn->processor);
+    weir__brief_unlock(&router->sweep_lock);
+    trigger(turn, router);
+}
+
+void weir__sweep_arm(weir__context *context, weir__router *router)
+{
+    if (router->options.idle_timeout == WEIR_FOREVER ||
+        weir__exchange(&router->armed, 1, seq_cst) != 0) {
+        return;
+    }
+    weir__processor *caretaker = weir__registry_find(&context->engine->registry, router->caretaker);
+    if (caretaker != NULL) {
+        weir__brief_lock(&router->sweep_lock);
+        const bool ready = weir__chore_ask(caretaker);
+        weir__brief_unlock(&router->sweep_lock);
+        if (ready) {
+            weir__ready(context, caretaker);
+        }
+    }
+}

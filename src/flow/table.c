@@ -1,0 +1,352 @@
+/*
+ * flow/table.c - open addressing with linear probing; removal moves back what was pushed aside, so
+ * that there are no tombstones and a table that is half full stays as fast as a new one.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow/table.h"
+
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/assert.h"
+#include "base/memory.h"
+#include "base/processwide.h"
+#include "sync/thread.h"
+
+#define TABLE_FIRST 16u /* entries of a shard's first table */
+
+/* ---- keys ---- */
+
+/* One for the process: flows whose keys are bytes have the same number in all routers. */
+static uint64_t seed(void)
+{
+    static WEIR__PROCESS_WIDE weir__atomic_u64 the_seed;
+    uint64_t known = weir__load(&the_seed, relaxed);
+    if (weir__unlikely(known == 0)) {
+        const uint64_t made = weir__random_seed() | 1;
+        known = weir__cas(&the_seed, &known, made, relaxed, relaxed) ? made : known;
+    }
+    return known;
+}
+
+weir__flow_key weir__flow_key_number(uint64_t number)
+{
+    return (weir__flow_key){ .id = number,
+                             .hash = XXH3_64bits_withSeed(&number, sizeof(number), seed()) };
+}
+
+uint64_t weir_flow_hash(const void *key, size_t size)
+{
+    const uint64_t hash = XXH3_64bits_withSeed(key, key != NULL ? size : 0, seed());
+    return hash != 0 ? hash : 1;
+}
+
+weir__flow_key weir__flow_key_bytes(const void *bytes, size_t size)
+{
+    const uint64_t hash = weir_flow_hash(bytes, size);
+    return (weir__flow_key){ .id = hash, .hash = hash, .bytes = bytes, .size = (uint32_t)size };
+}
+
+static bool is_its_key(const weir__flow *flow, const weir__flow_key *key)
+{
+    return flow->id == key->id &&
+           (key->bytes == NULL ||
+            (flow->size == key->size && memcmp(flow->bytes, key->bytes, key->size) == 0));
+}
+
+const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key)
+{
+    unsigned char *copy = weir__allocate_raw(&router->engine->allocator, key->size);
+    if (copy != NULL) {
+        memcpy(copy, key->bytes, key->size);
+        weir__add(&router->bytes, key->size, relaxed);
+    }
+    return copy;
+}
+
+void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint32_t size)
+{
+    if (bytes != NULL) {
+        weir__release(&router->engine->allocator, (void *)(uintptr_t)bytes, size);
+        weir__sub(&router->bytes, size, relaxed);
+    }
+}
+
+/* ---- finding ---- */
+
+weir__flow *weir__table_find(weir__router *router, weir__shard *shard, const weir__flow_key *key)
+{
+    const uint32_t tag = (uint32_t)key->hash;
+    if (weir__unlikely(shard->table == NULL)) {
+        return NULL;
+    }
+    for (uint32_t at = tag & shard->mask;; at = (at + 1) & shard->mask) {
+        const weir__flow_slot slot = shard->table[at];
+        if (slot.index == 0) {
+            return NULL;
+        }
+        if (slot.tag == tag) {
+            weir__flow *flow = weir__flow_at(router, slot.index);
+            if (weir__likely(is_its_key(flow, key))) {
+                return flow;
+            }
+        }
+    }
+}
+
+void weir__table_prefetch(weir__router *router, const weir__flow_key *key)
+{
+    /* Without the lock the table may be another one a moment later: only its first lines are asked
+     * for, and nothing is read. */
+    const weir__shard *shard = weir__shard_for(router, key);
+    __builtin_prefetch(shard, 1);
+}
+
+/* ---- the order of submits ---- */
+
+static weir__flow *flow_or_null(weir__router *router, uint32_t index)
+{
+    return index != 0 ? weir__flow_at(router, index) : NULL;
+}
+
+/* The oldest may be another one. */
+static void tell_oldest(weir__router *router, weir__shard *shard)
+{
+    const weir__flow *oldest = flow_or_null(router, shard->oldest);
+    weir__store(&shard->oldest_touched, oldest != NULL ? (uint64_t)oldest->touched : UINT64_MAX,
+                relaxed);
+}
+
+static void unlink_flow(weir__router *router, weir__shard *shard, weir__flow *flow)
+{
+    weir__flow *older = flow_or_null(router, flow->older);
+    weir__flow *newer = flow_or_null(router, flow->newer);
+    if (older != NULL) {
+        older->newer = flow->newer;
+    } else {
+        shard->oldest = flow->newer;
+    }
+    if (newer != NULL) {
+        newer->older = flow->older;
+    } else {
+        shard->newest = flow->older;
+    }
+}
+
+static void append(weir__router *router, weir__shard *shard, weir__flow *flow)
+{
+    weir__flow *newest = flow_or_null(router, shard->newest);
+    flow->older = shard->newest;
+    flow->newer = 0;
+    if (newest != NULL) {
+        newest->newer = flow->index;
+    } else {
+        shard->oldest = flow->index;
+    }
+    shard->newest = flow->index;
+}
+
+void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now)
+{
+    const bool was_oldest = shard->oldest == flow->index;
+    flow->touched = now;
+    if (shard->newest != flow->index) {
+        unlink_flow(router, shard, flow);
+        append(router, shard, flow);
+    }
+    if (was_oldest) {
+        tell_oldest(router, shard);
+    }
+}
+
+/* ---- room ---- */
+
+static uint32_t capacity_of(const weir__shard *shard)
+{
+    return shard->table != NULL ? shard->mask + 1 : 0;
+}
+
+weir__table_lack weir__table_lacks(const weir__shard *shard)
+{
+    /* At most three quarters full. */
+    if ((uint64_t)(shard->count + 1) * 4 > (uint64_t)capacity_of(shard) * 3) {
+        return WEIR__TABLE_LACKS_ROOM;
+    }
+    return shard->free == 0 ? WEIR__TABLE_LACKS_RECORD : WEIR__TABLE_LACKS_NOTHING;
+}
+
+static void put(weir__flow_slot *table, uint32_t mask, weir__flow_slot slot)
+{
+    uint32_t at = slot.tag & mask;
+    while (table[at].index != 0) {
+        at = (at + 1) & mask;
+    }
+    table[at] = slot;
+}
+
+/* Twice the table. Nobody waits for the memory, but for the moving: some ns an entry. */
+static bool grow(weir__router *router, weir__shard *shard)
+{
+    const weir_allocator *allocator = &router->engine->allocator;
+    weir__brief_lock(&shard->lock);
+    const uint32_t seen = capacity_of(shard);
+    weir__brief_unlock(&shard->lock);
+    const uint32_t wanted = seen == 0 ? TABLE_FIRST : seen * 2;
+    weir__flow_slot *table = weir__allocate(allocator, wanted * sizeof(*table));
+    if (table == NULL) {
+        return false;
+    }
+    weir__flow_slot *spare = table;
+    uint32_t spare_size = wanted;
+    weir__brief_lock(&shard->lock);
+    if (capacity_of(shard) == seen) { /* else somebody was faster */
+        for (uint32_t i = 0; i < seen; i++) {
+            if (shard->table[i].index != 0) {
+                put(table, wanted - 1, shard->table[i]);
+            }
+        }
+        spare = shard->table;
+        spare_size = seen;
+        shard->table = table;
+        shard->mask = wanted - 1;
+        weir__add(&router->bytes, (uint64_t)(wanted - seen) * sizeof(*table), relaxed);
+    }
+    weir__brief_unlock(&shard->lock);
+    weir__release(allocator, spare, spare_size * sizeof(*spare));
+    return true;
+}
+
+/* A chunk of records for this shard. */
+static bool make_records(weir__router *router, weir__shard *shard)
+{
+    const size_t size = router->stride * WEIR__FLOW_CHUNK;
+    unsigned char *chunk = weir__allocate(&router->engine->allocator, size);
+    if (chunk == NULL) {
+        return false;
+    }
+    weir__mutex_lock(&router->records_lock);
+    const uint32_t number = router->chunk_count;
+    const bool fits = number < router->chunk_max;
+    if (fits) {
+        router->chunk_count = number + 1;
+        /* [Y4] pairs with [Y3]. */
+        weir__store(&router->chunks[number], chunk, release);
+    }
+    weir__mutex_unlock(&router->records_lock);
+    if (!fits) {
+        weir__release(&router->engine->allocator, chunk, size);
+        return false;
+    }
+    weir__add(&router->bytes, size, relaxed);
+    weir__brief_lock(&shard->lock);
+    for (uint32_t i = WEIR__FLOW_CHUNK; i-- > 0;) {
+        const uint32_t index = number * WEIR__FLOW_CHUNK + i;
+        if (index != 0) { /* that one is nobody's */
+            weir__flow *flow = (weir__flow *)(void *)(chunk + i * router->stride);
+            flow->index = index;
+            flow->newer = shard->free;
+            shard->free = index;
+        }
+    }
+    weir__brief_unlock(&shard->lock);
+    return true;
+}
+
+bool weir__table_supply(weir__router *router, weir__shard *shard, weir__table_lack lack)
+{
+    return lack == WEIR__TABLE_LACKS_ROOM ? grow(router, shard) : make_records(router, shard);
+}
+
+/* ---- adding and removing ---- */
+
+weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir__flow_key *key,
+                            const unsigned char *bytes)
+{
+    const uint32_t index = shard->free;
+    weir__flow *flow = weir__flow_at(router, index);
+    shard->free = flow->newer;
+    flow->id = key->id;
+    flow->shown = key->id;
+    flow->bytes = bytes;
+    flow->size = (uint16_t)key->size;
+    flow->tag = (uint32_t)key->hash;
+    flow->shard = (uint16_t)(shard - router->shards);
+    flow->submitted = 0;
+    flow->dropped = 0;
+    flow->touched = 0;
+    flow->why = 0;
+    flow->chored = false;
+    flow->lingers = false;
+    flow->stateful = false;
+    weir__store(&flow->handled, 0, relaxed);
+    weir__store(&flow->lost, 0, relaxed);
+    put(shard->table, shard->mask, (weir__flow_slot){ flow->tag, index });
+    shard->count++;
+    append(router, shard, flow);
+    if (shard->oldest == index) {
+        tell_oldest(router, shard);
+    }
+    return flow;
+}
+
+static void take_out(weir__shard *shard, uint32_t index, uint32_t tag)
+{
+    weir__flow_slot *table = shard->table;
+    const uint32_t mask = shard->mask;
+    uint32_t hole = tag & mask;
+    while (table[hole].index != index) {
+        WEIR_ASSERT(table[hole].index != 0);
+        hole = (hole + 1) & mask;
+    }
+    for (uint32_t at = (hole + 1) & mask; table[at].index != 0; at = (at + 1) & mask) {
+        const uint32_t home = table[at].tag & mask;
+        /* It may go where the hole is unless its home lies between the two. */
+        if (((at - home) & mask) >= ((at - hole) & mask)) {
+            table[hole] = table[at];
+            hole = at;
+        }
+    }
+    table[hole] = (weir__flow_slot){ 0, 0 };
+}
+
+const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard, weir__flow *flow)
+{
+    const unsigned char *bytes = flow->bytes;
+    take_out(shard, flow->index, flow->tag);
+    shard->count--;
+    const bool was_oldest = shard->oldest == flow->index;
+    unlink_flow(router, shard, flow);
+    if (was_oldest) {
+        tell_oldest(router, shard);
+    }
+    flow->bytes = NULL;
+    flow->newer = shard->free;
+    shard->free = flow->index;
+    return bytes;
+}
+
+void weir__table_close(weir__router *router)
+{
+    const weir_allocator *allocator = &router->engine->allocator;
+    for (uint32_t i = 0; router->shards != NULL && i <= router->shard_mask; i++) {
+        weir__shard *shard = &router->shards[i];
+        for (uint32_t index = shard->oldest; index != 0;) {
+            weir__flow *flow = weir__flow_at(router, index);
+            index = flow->newer;
+            weir__flow_key_free(router, flow->bytes, flow->size);
+        }
+        weir__release(allocator, shard->table, capacity_of(shard) * sizeof(*shard->table));
+        shard->table = NULL;
+    }
+    for (uint32_t i = 0; router->chunks != NULL && i < router->chunk_count; i++) {
+        weir__release(allocator, weir__load(&router->chunks[i], relaxed),
+                      router->stride * WEIR__FLOW_CHUNK);
+    }
+    weir__release(allocator, router->chunks, router->chunk_max * sizeof(*router->chunks));
+    weir__release(allocator, router->shards, (router->shard_mask + 1) * sizeof(*router->shards));
+    router->chunks = NULL;
+    router->shards = NULL;
+}

@@ -1,0 +1,54 @@
+/*
+ * flow/table.h - the flows of a shard: found by key, in the order of their last submit.
+ *
+ * Everything here is done under the shard's lock, unless it says otherwise. What needs memory is
+ * done without it, before.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_FLOW_TABLE_H
+#define WEIR_FLOW_TABLE_H
+
+#include "flow/router.h"
+
+/* A key with its hash. `size` of bytes is 1 or more. */
+weir__flow_key weir__flow_key_number(uint64_t number);
+weir__flow_key weir__flow_key_bytes(const void *bytes, size_t size);
+
+static inline weir__shard *weir__shard_for(weir__router *router, const weir__flow_key *key)
+{
+    return &router->shards[(uint32_t)(key->hash >> 32) & router->shard_mask];
+}
+
+/* NULL: no such flow. */
+weir__flow *weir__table_find(weir__router *router, weir__shard *shard, const weir__flow_key *key);
+/* The same lines, asked for early: no lock, no answer. */
+void weir__table_prefetch(weir__router *router, const weir__flow_key *key);
+
+/* What a new flow would need. */
+typedef enum weir__table_lack {
+    WEIR__TABLE_LACKS_NOTHING,
+    WEIR__TABLE_LACKS_ROOM,
+    WEIR__TABLE_LACKS_RECORD
+} weir__table_lack;
+weir__table_lack weir__table_lacks(const weir__shard *shard);
+/* Without the lock: gets that. False: no memory. */
+bool weir__table_supply(weir__router *router, weir__shard *shard, weir__table_lack lack);
+
+/* Lacks nothing. `bytes`: the key's, to keep; or NULL. The record is zeroed but for the key, and
+ * the newest. */
+weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir__flow_key *key,
+                            const unsigned char *bytes);
+/* Returns the bytes that were kept, to be freed without the lock (weir__flow_key_free); or NULL. */
+const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard, weir__flow *flow);
+void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint32_t size);
+/* Without the lock. NULL: no memory. */
+const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key);
+
+/* It was submitted to just now. */
+void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
+
+/* No lock: nobody else is there. */
+void weir__table_close(weir__router *router);
+
+#endif /* WEIR_FLOW_TABLE_H */

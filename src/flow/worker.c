@@ -1,0 +1,355 @@
+/*
+ * flow/worker.c - the turns of a worker.
+ *
+ * The end of a flow, whatever the reason, is always the same three steps: its state is destroyed,
+ * what was at hand is counted as handled, and then, under the shard's lock, the mapping goes if
+ * nothing of the flow waits. What came meanwhile lies in this worker's own mailbox, so it finds the
+ * flow without a state and makes it anew: the old one is over before the new one begins.
+ *
+ * A finish that was dropped with its event (flow->lost) ends the flow where it stood: before the
+ * first event that came after it, or as soon as all before it are handled.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "flow/worker.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "engine/chore.h"
+#include "engine/room.h"
+#include "flow/table.h"
+
+const weir_event_type weir_finish_type = {
+    sizeof(weir_event_type), "weir.finish", 0, false, NULL, NULL
+};
+
+/* ---- ends ---- */
+
+/* Step one. */
+static void end_state(weir__worker *worker, weir__flow *flow, weir_flow_end reason)
+{
+    const weir_router_options *options = &worker->router->options;
+    weir__store(&flow->lost, 0, relaxed);
+    if (flow->stateful) {
+        flow->stateful = false;
+        if (options->destroy != NULL) {
+            options->destroy(options->state_size > 0 ? flow->state : options->argument, reason);
+        }
+        memset(flow->state, 0, options->state_size);
+        weir__cell_add(&worker->ended_as[reason], 1);
+    }
+}
+
+/* Those who wait for room, whatever worker it is to be on. They count themselves before they look
+ * at what is full (flow/submit.c), and that was changed before this. */
+static void wake_waiters(weir__router *router)
+{
+    if (weir__load(&router->engine->room_waiters, seq_cst) != 0) {
+        for (uint32_t i = 0; i < router->worker_count; i++) {
+            weir__room_wake_threads(router->engine,
+                                    WEIR__HANDLE_INDEX(router->workers[i].handle.id));
+        }
+    }
+}
+
+/* Step three, when the flow is not to be used any more: drained, and not on a list. Shard's lock
+ * held; it is released. */
+static void forget(weir__router *router, weir__shard *shard, weir__flow *flow)
+{
+    const uint32_t size = flow->size;
+    const unsigned char *bytes = weir__table_remove(router, shard, flow);
+    weir__brief_unlock(&shard->lock);
+    weir__flow_key_free(router, bytes, size);
+    weir__sub(&router->live, 1, seq_cst);
+    wake_waiters(router);
+}
+
+static void forget_if_drained(weir__worker *worker, weir__flow *flow)
+{
+    weir__router *router = worker->router;
+    weir__shard *shard = weir__shard_of(router, flow);
+    weir__brief_lock(&shard->lock);
+    if (weir__flow_is_drained(flow) && !flow->chored) {
+        forget(router, shard, flow);
+        return;
+    }
+    flow->lingers = true;
+    weir__brief_unlock(&shard->lock);
+}
+
+/* ---- a finish that was dropped ---- */
+
+void weir__flow_lost_finish(weir__flow *flow, uint32_t anew, uint32_t handled)
+{
+    weir__store(&flow->anew, anew, relaxed);
+    weir__store(&flow->lost_at, handled, relaxed);
+    /* [Y7] pairs with [Y8]: the two above. */
+    weir__store(&flow->lost, 1, release);
+}
+
+void weir__worker_evicted(weir__processor *processor, weir__envelope *envelope)
+{
+    const weir__worker *worker = processor->state;
+    const uint32_t state = weir__load(&envelope->state, relaxed);
+    const uint32_t index = (uint32_t)envelope->flow;
+    if ((state & WEIR__ENVELOPE_ROUTED) != 0 && (state & WEIR_EVENT_FINISH) != 0 && index != 0) {
+        /* All before it are out of the mailbox, so that the end is due at once. */
+        weir__flow *flow = weir__flow_at(worker->router, index);
+        weir__flow_lost_finish(flow, (uint32_t)(envelope->flow >> 32) + 1,
+                               weir__load(&flow->handled, relaxed));
+    }
+}
+
+/* So many being handled: all events before the lost finish are. */
+static bool lost_is_due(weir__flow *flow, uint32_t handled)
+{
+    /* [Y8] pairs with [Y7]. */
+    return weir__unlikely(weir__load(&flow->lost, acquire) != 0) &&
+           (int32_t)(handled - weir__load(&flow->lost_at, relaxed)) >= 0;
+}
+
+/* ---- events ---- */
+
+static weir_status call(weir__worker *worker, weir_turn *turn, void *state, const weir_event *event)
+{
+    const weir__router *router = worker->router;
+    return weir__likely(router->handler != NULL)
+               ? router->handler(state, turn, event)
+               : weir_turn_handle(turn, &router->options.cases, state, event);
+}
+
+/* The same; one in so many is timed. */
+static weir_status handle(weir__worker *worker, weir_turn *turn, void *state,
+                          const weir_event *event)
+{
+    if (weir__likely(--worker->until_timed != 0)) {
+        return call(worker, turn, state, event);
+    }
+    worker->until_timed = worker->router->options.latency_every;
+    const weir_ns began = weir__clock_now();
+    const weir_status status = call(worker, turn, state, event);
+    const weir_ns took = weir__clock_now() - began;
+    weir__histogram_record(&worker->latency, (uint64_t)took);
+    weir__cell_add(&worker->timed, 1);
+    weir__cell_add(&worker->busy, (uint64_t)took);
+    return status;
+}
+
+/* The first event of a flow. */
+static weir_status make_state(weir__worker *worker, weir_turn *turn, weir__flow *flow, void *state)
+{
+    const weir_router_options *options = &worker->router->options;
+    const weir_status status =
+        options->init != NULL ? options->init(state, turn, options->argument) : WEIR_OK;
+    flow->stateful = status == WEIR_OK || status == WEIR_ALREADY;
+    if (!flow->stateful) {
+        memset(flow->state, 0, options->state_size);
+        return status;
+    }
+    return WEIR_OK;
+}
+
+/* In a handler the turn is the flow's: it has no address, and what it sends is of its flow. */
+static weir_status run(weir__worker *worker, weir_turn *turn, const weir_event *event,
+                       weir__at_hand *at)
+{
+    const weir_router_options *options = &worker->router->options;
+    const weir_processor self = turn->self;
+    weir__flow *flow = at->flow;
+    void *state = options->argument;
+    weir_status status = WEIR_OK;
+    turn->self = (weir_processor){ 0 };
+    turn->at_hand = at;
+    if (flow != NULL) {
+        state = options->state_size > 0 ? flow->state : state;
+        status = weir__likely(flow->stateful) ? WEIR_OK : make_state(worker, turn, flow, state);
+    }
+    if (weir__likely(status == WEIR_OK)) {
+        status = handle(worker, turn, state, event);
+    }
+    turn->at_hand = NULL;
+    turn->self = self;
+    return status;
+}
+
+static weir_status run_flow(weir__worker *worker, weir_turn *turn, weir_event *event,
+                            uint32_t number, weir__flow *flow)
+{
+    weir__at_hand at = { .router = worker->router, .flow = flow };
+    weir_status status = WEIR_OK;
+    if (weir__unlikely(weir__load(&flow->lost, acquire) != 0) && /* [Y8] */
+        (int32_t)(number - weir__load(&flow->anew, relaxed)) >= 0) {
+        end_state(worker, flow, WEIR_FLOW_FINISHED);
+    }
+    event->flow = flow->shown;
+    turn->flow = flow->shown;
+    if (weir__likely(event->type != &weir_finish_type)) {
+        status = run(worker, turn, event, &at);
+    }
+    const uint32_t handled = weir__load(&flow->handled, relaxed) + 1;
+    const bool ends =
+        at.finish || (event->flags & WEIR_EVENT_FINISH) != 0 || lost_is_due(flow, handled);
+    if (weir__unlikely(ends)) {
+        end_state(worker, flow, WEIR_FLOW_FINISHED);
+    }
+    /* [Y6] pairs with [Y5]. After this the flow may be on another worker: without the shard's lock
+     * it is not looked at any more. */
+    weir__store(&flow->handled, handled, release);
+    if (weir__unlikely(ends)) {
+        forget_if_drained(worker, flow);
+    }
+    return status;
+}
+
+weir_status weir__worker_handle(void *state, weir_turn *turn, const weir_event *event)
+{
+    weir__worker *worker = state;
+    weir_event *mine = (weir_event *)(uintptr_t)event; /* the turn's own, made for this call */
+    const uint64_t routed = event->flow;
+    weir_status status;
+    if (weir__unlikely((event->flags & WEIR__ENVELOPE_ROUTED) == 0)) {
+        return WEIR_UNHANDLED; /* somebody has guessed our handle */
+    }
+    mine->flags &= ~(uint32_t)WEIR__ENVELOPE_ROUTED;
+    if (weir__likely(routed != 0)) {
+        weir__flow *flow = weir__flow_at(worker->router, (uint32_t)routed);
+        status = run_flow(worker, turn, mine, (uint32_t)(routed >> 32), flow);
+    } else {
+        weir__at_hand at = { .router = worker->router };
+        turn->flow = 0;
+        status = run(worker, turn, mine, &at);
+    }
+    const bool well = status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY ||
+                      status == WEIR_UNHANDLED;
+    weir__cell_add(weir__likely(well) ? &worker->handled : &worker->dead, 1);
+    if (weir__unlikely(weir__load(&worker->beyond, relaxed) != 0)) {
+        weir__worker_give_back(worker);
+    }
+    return status;
+}
+
+/* ---- room ---- */
+
+void weir__worker_give_back(weir__worker *worker)
+{
+    weir__router *router = worker->router;
+    uint32_t beyond = weir__load(&worker->beyond, relaxed);
+    do {
+        if (beyond == 0) {
+            return;
+        }
+    } while (!weir__cas(&worker->beyond, &beyond, beyond - 1, acq_rel, relaxed));
+    weir__sub(&router->ingress, 1, seq_cst);
+    wake_waiters(router);
+}
+
+/* ---- chores ---- */
+
+weir__processor *weir__worker_ask(weir__context *context, weir__router *router, weir__flow *flow)
+{
+    weir__worker *worker = &router->workers[flow->worker];
+    weir__processor *processor = weir__registry_find(&context->engine->registry, worker->handle);
+    bool ready = false;
+    weir__brief_lock(&worker->lock);
+    if (!worker->ended && processor != NULL && !flow->chored) {
+        flow->chored = true;
+        flow->chore_next = worker->chores;
+        worker->chores = flow->index;
+        ready = weir__chore_ask(processor);
+    }
+    weir__brief_unlock(&worker->lock);
+    return ready ? processor : NULL;
+}
+
+/* What was asked for is done, if it is still so. */
+static void look_at(weir__worker *worker, weir__flow *flow)
+{
+    weir__router *router = worker->router;
+    weir__shard *shard = weir__shard_of(router, flow);
+    weir_flow_end reason = 0;
+    weir__brief_lock(&shard->lock);
+    const bool drained = weir__flow_is_drained(flow);
+    if (lost_is_due(flow, weir__load(&flow->handled, relaxed))) {
+        reason = WEIR_FLOW_FINISHED;
+    } else if (drained && flow->why != 0) {
+        reason = (weir_flow_end)flow->why;
+    }
+    flow->why = 0;
+    if (reason == 0) {
+        flow->chored = false;
+        if (drained && flow->lingers && !flow->stateful) {
+            forget(router, shard, flow);
+            return;
+        }
+        weir__brief_unlock(&shard->lock);
+        return;
+    }
+    /* It stays on our list in name, so that nobody moves it to another worker meanwhile. */
+    weir__brief_unlock(&shard->lock);
+    end_state(worker, flow, reason);
+    weir__brief_lock(&shard->lock);
+    flow->chored = false;
+    if (weir__flow_is_drained(flow)) {
+        forget(router, shard, flow);
+        return;
+    }
+    flow->lingers = true;
+    weir__brief_unlock(&shard->lock);
+}
+
+void weir__worker_chore(weir_turn *turn)
+{
+    weir__worker *worker = turn->processor->state;
+    weir__brief_lock(&worker->lock);
+    weir__chore_begin(turn->processor);
+    uint32_t index = worker->chores;
+    worker->chores = 0;
+    weir__brief_unlock(&worker->lock);
+    while (index != 0) {
+        weir__flow *flow = weir__flow_at(worker->router, index);
+        index = flow->chore_next;
+        look_at(worker, flow);
+    }
+}
+
+/* ---- the end ---- */
+
+/* The flows of this worker in that shard, in a list by chore_next: there are no chores any more. */
+static uint32_t list_flows(weir__worker *worker, weir__shard *shard)
+{
+    weir__router *router = worker->router;
+    uint32_t first = 0;
+    weir__brief_lock(&shard->lock);
+    for (uint32_t index = shard->newest; index != 0;) {
+        weir__flow *flow = weir__flow_at(router, index);
+        if (flow->worker == worker->index) {
+            flow->chore_next = first;
+            first = index;
+        }
+        index = flow->older;
+    }
+    weir__brief_unlock(&shard->lock);
+    return first;
+}
+
+void weir__worker_destroy(void *state, weir_status reason)
+{
+    weir__worker *worker = state;
+    weir__router *router = worker->router;
+    (void)reason;
+    weir__store(&router->closed, 1, release); /* [Y2] */
+    weir__brief_lock(&worker->lock);
+    worker->ended = true;
+    weir__brief_unlock(&worker->lock);
+    for (uint32_t i = 0; i <= router->shard_mask; i++) {
+        weir__shard *shard = &router->shards[i];
+        for (uint32_t index = list_flows(worker, shard); index != 0;) {
+            weir__flow *flow = weir__flow_at(router, index);
+            index = flow->chore_next;
+            end_state(worker, flow, WEIR_FLOW_STOPPED);
+            weir__brief_lock(&shard->lock);
+            forget(router, shard, flow);
+        }
+    }
+}
