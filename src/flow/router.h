@@ -29,6 +29,7 @@
 #ifndef WEIR_FLOW_ROUTER_H
 #define WEIR_FLOW_ROUTER_H
 
+#include "base/assert.h"
 #include "engine/engine.h"
 #include "observe/histogram.h"
 #include "weir/flow.h"
@@ -127,6 +128,7 @@ typedef struct weir__router {
     weir_router_options options; /* checked, defaults filled in; its strings and arrays not */
     weir_handler handler;        /* NULL: by cases, or targets */
     bool targeted;
+    bool plain; /* neither that nor migrate: the straight way will do */
     uint32_t worker_count;
     uint32_t shard_mask;
     size_t stride;       /* of a record */
@@ -167,8 +169,23 @@ typedef struct weir__flow_key {
     uint32_t size;
 } weir__flow_key;
 
+/* A handle is | engine's serial 48 | number + 1, 16 |. */
+#define WEIR__ROUTER_NUMBER_BITS 16
+#define WEIR__ROUTER_NUMBER_MASK ((1u << WEIR__ROUTER_NUMBER_BITS) - 1)
+
 /* Any thread. NULL: no such router. It lives as long as its engine. */
-weir__router *weir__router_find(weir_engine *engine, weir_router handle);
+static inline weir__router *weir__router_find(weir_engine *engine, weir_router handle)
+{
+    /* [Y9] pairs with [Y10]: the table, and what is in it. */
+    weir__routers *routers = weir__load(&engine->routers, acquire);
+    const uint32_t number = (uint32_t)(handle.id & WEIR__ROUTER_NUMBER_MASK);
+    if (weir__unlikely(routers == NULL || number == 0 ||
+                       number > weir__load(&routers->count, acquire))) {
+        return NULL;
+    }
+    weir__router *router = weir__load(&routers->all[number - 1], relaxed);
+    return weir__likely(router->id == handle.id) ? router : NULL;
+}
 
 static inline bool weir__router_is_closed(weir__router *router)
 {

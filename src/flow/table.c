@@ -50,11 +50,9 @@ weir__flow_key weir__flow_key_bytes(const void *bytes, size_t size)
     return (weir__flow_key){ .id = hash, .hash = hash, .bytes = bytes, .size = (uint32_t)size };
 }
 
-static bool is_its_key(const weir__flow *flow, const weir__flow_key *key)
+bool weir__flow_has_bytes(const weir__flow *flow, const weir__flow_key *key)
 {
-    return flow->id == key->id &&
-           (key->bytes == NULL ||
-            (flow->size == key->size && memcmp(flow->bytes, key->bytes, key->size) == 0));
+    return flow->size == key->size && memcmp(flow->bytes, key->bytes, key->size) == 0;
 }
 
 const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key)
@@ -76,26 +74,6 @@ void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint3
 }
 
 /* ---- finding ---- */
-
-weir__flow *weir__table_find(weir__router *router, weir__shard *shard, const weir__flow_key *key)
-{
-    const uint32_t tag = (uint32_t)key->hash;
-    if (weir__unlikely(shard->table == NULL)) {
-        return NULL;
-    }
-    for (uint32_t at = tag & shard->mask;; at = (at + 1) & shard->mask) {
-        const weir__flow_slot slot = shard->table[at];
-        if (slot.index == 0) {
-            return NULL;
-        }
-        if (slot.tag == tag) {
-            weir__flow *flow = weir__flow_at(router, slot.index);
-            if (weir__likely(is_its_key(flow, key))) {
-                return flow;
-            }
-        }
-    }
-}
 
 void weir__table_prefetch(weir__router *router, const weir__flow_key *key)
 {
@@ -149,7 +127,7 @@ static void append(weir__router *router, weir__shard *shard, weir__flow *flow)
     shard->newest = flow->index;
 }
 
-void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now)
+void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now)
 {
     const bool was_oldest = shard->oldest == flow->index;
     flow->touched = now;

@@ -9,6 +9,7 @@
 #ifndef WEIR_FLOW_TABLE_H
 #define WEIR_FLOW_TABLE_H
 
+#include "base/assert.h"
 #include "flow/router.h"
 
 /* A key with its hash. `size` of bytes is 1 or more. */
@@ -20,8 +21,31 @@ static inline weir__shard *weir__shard_for(weir__router *router, const weir__flo
     return &router->shards[(uint32_t)(key->hash >> 32) & router->shard_mask];
 }
 
+/* Whether bytes that have the same hash are the same. */
+bool weir__flow_has_bytes(const weir__flow *flow, const weir__flow_key *key);
+
 /* NULL: no such flow. */
-weir__flow *weir__table_find(weir__router *router, weir__shard *shard, const weir__flow_key *key);
+static inline weir__flow *weir__table_find(weir__router *router, weir__shard *shard,
+                                           const weir__flow_key *key)
+{
+    const uint32_t tag = (uint32_t)key->hash;
+    if (weir__unlikely(shard->table == NULL)) {
+        return NULL;
+    }
+    for (uint32_t at = tag & shard->mask;; at = (at + 1) & shard->mask) {
+        const weir__flow_slot slot = shard->table[at];
+        if (slot.index == 0) {
+            return NULL;
+        }
+        if (slot.tag == tag) {
+            weir__flow *flow = weir__flow_at(router, slot.index);
+            if (weir__likely(flow->id == key->id) &&
+                (weir__likely(key->bytes == NULL) || weir__flow_has_bytes(flow, key))) {
+                return flow;
+            }
+        }
+    }
+}
 /* The same lines, asked for early: no lock, no answer. */
 void weir__table_prefetch(weir__router *router, const weir__flow_key *key);
 
@@ -45,8 +69,18 @@ void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint3
 /* Without the lock. NULL: no memory. */
 const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key);
 
-/* It was submitted to just now. */
-void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
+/* It becomes the newest. */
+void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
+
+/* It was submitted to just now. Where there are several shards the order is only as exact as the
+ * clock: a second time within the same tick changes nothing. */
+static inline void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow,
+                                     weir_ns now)
+{
+    if (weir__unlikely(flow->touched != now) || router->shard_mask == 0) {
+        weir__table_renew(router, shard, flow, now);
+    }
+}
 
 /* No lock: nobody else is there. */
 void weir__table_close(weir__router *router);
