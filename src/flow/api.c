@@ -65,36 +65,67 @@ weir_status weir_router_submit_bytes(weir_engine *engine, weir_router router, co
                                            : weir__post_why_not(engine);
 }
 
-#define AHEAD 8u /* keys whose lines are asked for while others are submitted */
+/* Keys whose lines are asked for while others are submitted. */
+#define AHEAD 8u
+#define AHEAD_FLOW 4u
+#define GROUP 64u /* keys that are hashed at once */
 
-size_t weir_router_submit_batch(weir_engine *engine, weir_router router, const uint64_t *flows,
-                                const weir_event *const *events, size_t count,
-                                weir_status *statuses)
+/* Many with flows, of a router that takes their keys. Returns how many were accepted. */
+static size_t submit_group(weir__posting by, weir__router *router, const uint64_t *flows,
+                           const weir_event *const *events, size_t count, weir_status *statuses)
 {
-    weir__posting by;
-    weir_status all = WEIR_OK;
+    weir__flow_key keys[GROUP];
     size_t accepted = 0;
-    if (flows == NULL || events == NULL) {
-        all = WEIR_E_INVALID;
-    } else if (!weir__post_outside(engine, &by)) {
-        all = weir__post_why_not(engine);
-    } else if (!takes(weir__router_find(engine, router), false)) {
-        all = WEIR_E_INVALID;
-    }
-    weir__router *known = all == WEIR_OK ? weir__router_find(engine, router) : NULL;
     for (size_t i = 0; i < count; i++) {
-        weir_status status = all;
-        if (weir__likely(all == WEIR_OK)) {
-            if (known != NULL && i + AHEAD < count && flows[i + AHEAD] != 0) {
-                const weir__flow_key ahead = weir__flow_key_number(flows[i + AHEAD]);
-                weir__table_prefetch(known, &ahead);
-            }
-            status = submit_number(by, router, flows[i], events[i]);
+        keys[i] = flows[i] != 0 ? weir__flow_key_number(flows[i]) : no_key;
+        if (i < AHEAD) {
+            weir__table_expect(router, &keys[i]);
         }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            weir__table_expect(router, &keys[i + AHEAD]);
+        }
+        if (i + AHEAD_FLOW < count) {
+            weir__table_expect_flow(router, &keys[i + AHEAD_FLOW]);
+        }
+        const weir_status status = weir__submit(by, router, &keys[i], events[i]);
         accepted += status == WEIR_OK || status == WEIR_DROPPED ? 1 : 0;
         if (statuses != NULL) {
             statuses[i] = status;
         }
+    }
+    return accepted;
+}
+
+static size_t refuse_all(size_t count, weir_status *statuses, weir_status status)
+{
+    for (size_t i = 0; statuses != NULL && i < count; i++) {
+        statuses[i] = status;
+    }
+    return 0;
+}
+
+size_t weir_router_submit_batch(weir_engine *engine, weir_router handle, const uint64_t *flows,
+                                const weir_event *const *events, size_t count,
+                                weir_status *statuses)
+{
+    weir__posting by;
+    size_t accepted = 0;
+    if (flows == NULL || events == NULL) {
+        return refuse_all(count, statuses, WEIR_E_INVALID);
+    }
+    if (!weir__post_outside(engine, &by)) {
+        return refuse_all(count, statuses, weir__post_why_not(engine));
+    }
+    weir__router *router = weir__router_find(engine, handle);
+    if (router == NULL || !takes(router, false)) {
+        return refuse_all(count, statuses, router == NULL ? WEIR_UNKNOWN : WEIR_E_INVALID);
+    }
+    for (size_t i = 0; i < count; i += GROUP) {
+        const size_t group = count - i < GROUP ? count - i : GROUP;
+        accepted += submit_group(by, router, &flows[i], &events[i], group,
+                                 statuses != NULL ? &statuses[i] : NULL);
     }
     return accepted;
 }

@@ -155,6 +155,8 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     router->plain = !router->targeted && !o->migrate;
     router->worker_count = router->targeted ? o->target_count : o->workers;
     router->shard_mask = shards - 1;
+    /* Where one list has them all the order is exact; else a little less of it is much cheaper. */
+    router->slack = shards == 1 ? 0 : o->idle_timeout / 4 < WEIR_S ? o->idle_timeout / 4 : WEIR_S;
     router->stride = sizeof(weir__flow) + ((more + 63) & ~(size_t)63);
     router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + 64);
     router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1;

@@ -111,10 +111,10 @@ static bool dismiss_oldest(weir__context *context, weir__router *router, weir__s
         return false;
     }
     weir__flow *flow = weir__flow_at(router, shard->oldest);
-    if (flow->touched > before) {
+    if (flow->listed > before) {
         return false;
     }
-    if (!flow->chored && weir__flow_is_quiet(router, flow)) {
+    if (flow->touched <= before && !flow->chored && weir__flow_is_quiet(router, flow)) {
         dismiss(context, router, shard, flow, WEIR_FLOW_IDLE, then);
     } else {
         weir__table_renew(router, shard, flow, weir__clock_coarse());

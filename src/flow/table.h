@@ -28,17 +28,18 @@ bool weir__flow_has_bytes(const weir__flow *flow, const weir__flow_key *key);
 static inline weir__flow *weir__table_find(weir__router *router, weir__shard *shard,
                                            const weir__flow_key *key)
 {
+    weir__flow_table *table = weir__load(&shard->table, relaxed);
     const uint32_t tag = (uint32_t)key->hash;
-    if (weir__unlikely(shard->table == NULL)) {
+    if (weir__unlikely(table == NULL)) {
         return NULL;
     }
-    for (uint32_t at = tag & shard->mask;; at = (at + 1) & shard->mask) {
-        const weir__flow_slot slot = shard->table[at];
-        if (slot.index == 0) {
+    for (uint32_t at = tag & table->mask;; at = (at + 1) & table->mask) {
+        const uint64_t slot = weir__load(&table->slots[at], relaxed);
+        if (slot == 0) {
             return NULL;
         }
-        if (slot.tag == tag) {
-            weir__flow *flow = weir__flow_at(router, slot.index);
+        if ((uint32_t)(slot >> 32) == tag) {
+            weir__flow *flow = weir__flow_at(router, (uint32_t)slot);
             if (weir__likely(flow->id == key->id) &&
                 (weir__likely(key->bytes == NULL) || weir__flow_has_bytes(flow, key))) {
                 return flow;
@@ -46,8 +47,9 @@ static inline weir__flow *weir__table_find(weir__router *router, weir__shard *sh
         }
     }
 }
-/* The same lines, asked for early: no lock, no answer. */
-void weir__table_prefetch(weir__router *router, const weir__flow_key *key);
+/* Its lines, asked for early, without the lock: first where the key falls, later what is there. */
+void weir__table_expect(weir__router *router, const weir__flow_key *key);
+void weir__table_expect_flow(weir__router *router, const weir__flow_key *key);
 
 /* What a new flow would need. */
 typedef enum weir__table_lack {
@@ -55,7 +57,7 @@ typedef enum weir__table_lack {
     WEIR__TABLE_LACKS_ROOM,
     WEIR__TABLE_LACKS_RECORD
 } weir__table_lack;
-weir__table_lack weir__table_lacks(const weir__shard *shard);
+weir__table_lack weir__table_lacks(weir__shard *shard);
 /* Without the lock: gets that. False: no memory. */
 bool weir__table_supply(weir__router *router, weir__shard *shard, weir__table_lack lack);
 
@@ -72,12 +74,12 @@ const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_
 /* It becomes the newest. */
 void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
 
-/* It was submitted to just now. Where there are several shards the order is only as exact as the
- * clock: a second time within the same tick changes nothing. */
+/* It was submitted to just now. */
 static inline void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow,
                                      weir_ns now)
 {
-    if (weir__unlikely(flow->touched != now) || router->shard_mask == 0) {
+    flow->touched = now;
+    if (weir__unlikely(now - flow->listed >= router->slack)) {
         weir__table_renew(router, shard, flow, now);
     }
 }

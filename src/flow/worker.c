@@ -175,11 +175,27 @@ static WEIR__ALWAYS weir_status run(weir__worker *worker, weir_turn *turn, const
     return status;
 }
 
+#define AHEAD 2 /* events, whose flows are asked for while one is handled */
+
+/* Flows are many, and those of the next events are likely to be far away. */
+static inline void expect(weir__router *router, const weir_turn *turn)
+{
+    weir__envelope *next = turn->place;
+    if (next != NULL && next + AHEAD < turn->place_end) {
+        next += AHEAD;
+        const uint32_t state = weir__load(&next->state, acquire); /* [E] */
+        if ((state & WEIR__ENVELOPE_ROUTED) != 0 && (uint32_t)next->flow != 0) {
+            __builtin_prefetch(&weir__flow_at(router, (uint32_t)next->flow)->handled, 1);
+        }
+    }
+}
+
 static WEIR__ALWAYS weir_status run_flow(weir__worker *worker, weir_turn *turn, weir_event *event,
                                          uint32_t number, weir__flow *flow)
 {
     weir__at_hand at = { .router = worker->router, .flow = flow };
     weir_status status = WEIR_OK;
+    expect(worker->router, turn);
     if (weir__unlikely(weir__load(&flow->lost, acquire) != 0) && /* [Y8] */
         (int32_t)(number - weir__load(&flow->anew, relaxed)) >= 0) {
         end_state(worker, flow, WEIR_FLOW_FINISHED);
