@@ -5,7 +5,7 @@
  * the router is a stop of the caretaker, which drains the workers first, and a stop of the engine
  * needs to know nothing of routers.
  *
- * A handle is | engine's serial 48 | number + 1, 16 |. Routers live as long as their engine.
+ * Routers live as long as their engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,23 +24,8 @@
 #include "flow/worker.h"
 
 #define PATH "weir_router_add"
-#define NUMBER_BITS 16
-#define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
 
 /* ---- finding ---- */
-
-weir__router *weir__router_find(weir_engine *engine, weir_router handle)
-{
-    /* [Y9] pairs with [Y10]: the table, and what is in it. */
-    weir__routers *routers = weir__load(&engine->routers, acquire);
-    const uint32_t number = (uint32_t)(handle.id & NUMBER_MASK);
-    if (weir__unlikely(routers == NULL || number == 0 ||
-                       handle.id >> NUMBER_BITS != (engine->serial & (UINT64_MAX >> NUMBER_BITS)) ||
-                       number > weir__load(&routers->count, acquire))) {
-        return NULL;
-    }
-    return weir__load(&routers->all[number - 1], relaxed);
-}
 
 weir_router weir_router_find(weir_engine *engine, const char *name)
 {
@@ -167,8 +152,11 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     router->options = *o;
     router->handler = o->handler;
     router->targeted = o->targets != NULL;
+    router->plain = !router->targeted && !o->migrate;
     router->worker_count = router->targeted ? o->target_count : o->workers;
     router->shard_mask = shards - 1;
+    /* Where one list has them all the order is exact; else a little less of it is much cheaper. */
+    router->slack = shards == 1 ? 0 : o->idle_timeout / 4 < WEIR_S ? o->idle_timeout / 4 : WEIR_S;
     router->stride = sizeof(weir__flow) + ((more + 63) & ~(size_t)63);
     router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + 64);
     router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1;
@@ -266,7 +254,7 @@ static weir_status add_processors(weir__router *router, weir_error *error)
 /* routers->lock held. From here on it belongs to the table, where it stays, whatever comes. */
 static weir_router publish(weir__routers *routers, weir__router *router, uint32_t number)
 {
-    router->id = router->engine->serial << NUMBER_BITS | (number + 1);
+    router->id = router->engine->serial << WEIR__ROUTER_NUMBER_BITS | (number + 1);
     weir__store(&routers->all[number], router, relaxed);
     weir__store(&routers->count, number + 1, release); /* [Y10] */
     return (weir_router){ router->id };

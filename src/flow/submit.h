@@ -9,8 +9,8 @@
 #include "engine/post.h"
 #include "flow/router.h"
 
-/* All of it, counted. key->id 0: without a flow. */
-weir_status weir__submit(const weir__posting *by, weir_router to, const weir__flow_key *key,
+/* All of it, counted. key->id 0: without a flow. `router` NULL: there is none of that handle. */
+weir_status weir__submit(weir__posting by, weir__router *router, const weir__flow_key *key,
                          const weir_event *event);
 
 #endif /* WEIR_FLOW_SUBMIT_H */

@@ -9,6 +9,7 @@
 #ifndef WEIR_FLOW_TABLE_H
 #define WEIR_FLOW_TABLE_H
 
+#include "base/assert.h"
 #include "flow/router.h"
 
 /* A key with its hash. `size` of bytes is 1 or more. */
@@ -20,10 +21,35 @@ static inline weir__shard *weir__shard_for(weir__router *router, const weir__flo
     return &router->shards[(uint32_t)(key->hash >> 32) & router->shard_mask];
 }
 
+/* Whether bytes that have the same hash are the same. */
+bool weir__flow_has_bytes(const weir__flow *flow, const weir__flow_key *key);
+
 /* NULL: no such flow. */
-weir__flow *weir__table_find(weir__router *router, weir__shard *shard, const weir__flow_key *key);
-/* The same lines, asked for early: no lock, no answer. */
-void weir__table_prefetch(weir__router *router, const weir__flow_key *key);
+static inline weir__flow *weir__table_find(weir__router *router, weir__shard *shard,
+                                           const weir__flow_key *key)
+{
+    weir__flow_table *table = weir__load(&shard->table, relaxed);
+    const uint32_t tag = (uint32_t)key->hash;
+    if (weir__unlikely(table == NULL)) {
+        return NULL;
+    }
+    for (uint32_t at = tag & table->mask;; at = (at + 1) & table->mask) {
+        const uint64_t slot = weir__load(&table->slots[at], relaxed);
+        if (slot == 0) {
+            return NULL;
+        }
+        if ((uint32_t)(slot >> 32) == tag) {
+            weir__flow *flow = weir__flow_at(router, (uint32_t)slot);
+            if (weir__likely(flow->id == key->id) &&
+                (weir__likely(key->bytes == NULL) || weir__flow_has_bytes(flow, key))) {
+                return flow;
+            }
+        }
+    }
+}
+/* Its lines, asked for early, without the lock: first where the key falls, later what is there. */
+void weir__table_expect(weir__router *router, const weir__flow_key *key);
+void weir__table_expect_flow(weir__router *router, const weir__flow_key *key);
 
 /* What a new flow would need. */
 typedef enum weir__table_lack {
@@ -31,7 +57,7 @@ typedef enum weir__table_lack {
     WEIR__TABLE_LACKS_ROOM,
     WEIR__TABLE_LACKS_RECORD
 } weir__table_lack;
-weir__table_lack weir__table_lacks(const weir__shard *shard);
+weir__table_lack weir__table_lacks(weir__shard *shard);
 /* Without the lock: gets that. False: no memory. */
 bool weir__table_supply(weir__router *router, weir__shard *shard, weir__table_lack lack);
 
@@ -45,8 +71,18 @@ void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint3
 /* Without the lock. NULL: no memory. */
 const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key);
 
+/* It becomes the newest. */
+void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
+
 /* It was submitted to just now. */
-void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
+static inline void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow,
+                                     weir_ns now)
+{
+    flow->touched = now;
+    if (weir__unlikely(now - flow->listed >= router->slack)) {
+        weir__table_renew(router, shard, flow, now);
+    }
+}
 
 /* No lock: nobody else is there. */
 void weir__table_close(weir__router *router);
