@@ -21,7 +21,13 @@ typedef struct step {
 WEIR_EVENT_TYPE(step, "test.step");
 
 /* What stands between the first router and the sink. */
-typedef enum middle { PROCESSORS, ROUTER, TARGETS, ROUTER_OF_TARGETS } middle;
+typedef enum middle {
+    PROCESSORS,
+    ROUTER,
+    TARGETS,
+    ROUTER_OF_TARGETS,
+    PROCESSORS_AND_ROUTER /* one behind the other */
+} middle;
 
 typedef struct shape {
     middle middle;
@@ -128,7 +134,7 @@ static weir_status in_first(void *state, weir_turn *turn, const weir_event *even
 {
     check_flow(state, turn, event, line.shape.keys);
     take_time(event->data, 1);
-    return line.shape.middle == PROCESSORS
+    return line.shape.middle == PROCESSORS || line.shape.middle == PROCESSORS_AND_ROUTER
                ? weir_turn_post(turn, line.middles[event->flow % MIDDLES], event)
                : weir_turn_submit(turn, line.second, 0, event);
 }
@@ -144,7 +150,9 @@ static weir_status in_middle(void *state, weir_turn *turn, const weir_event *eve
 {
     (void)state;
     take_time(event->data, 3);
-    return weir_turn_post(turn, line.sink, event);
+    return line.shape.middle == PROCESSORS_AND_ROUTER
+               ? weir_turn_submit(turn, line.second, 0, event)
+               : weir_turn_post(turn, line.sink, event);
 }
 
 static weir_status in_sink(void *state, weir_turn *turn, const weir_event *event)
@@ -234,7 +242,7 @@ static void add_stages(weir_engine *engine)
                             .migrate = line.shape.migrate));
     if (line.shape.middle == ROUTER_OF_TARGETS) {
         line.second = add_targeted(engine, "second", line.shape.second_keys);
-    } else if (line.shape.middle == ROUTER) {
+    } else if (line.shape.middle == ROUTER || line.shape.middle == PROCESSORS_AND_ROUTER) {
         line.second = add_router(
             engine,
             WEIR_ROUTER(.name = "second", .handler = in_second, .state_size = sizeof(flow_state),
@@ -314,6 +322,13 @@ static void a_second_router_with_numbers_takes_the_hash_of_the_bytes(void **stat
     check_shape((shape){ .middle = ROUTER, .keys = WEIR_FLOW_KEYS_BYTES, .migrate = true });
 }
 
+static void order_is_kept_over_processors_that_submit_to_a_router(void **state)
+{
+    (void)state;
+    check_shape((shape){ .middle = PROCESSORS_AND_ROUTER, .migrate = true });
+    check_shape((shape){ .middle = PROCESSORS_AND_ROUTER, .keys = WEIR_FLOW_KEYS_BYTES });
+}
+
 static void order_is_kept_over_targets(void **state)
 {
     (void)state;
@@ -343,6 +358,7 @@ int main(void)
         cmocka_unit_test(order_is_kept_over_a_second_router),
         cmocka_unit_test(order_is_kept_over_a_second_router_by_the_bytes_of_the_key),
         cmocka_unit_test(a_second_router_with_numbers_takes_the_hash_of_the_bytes),
+        cmocka_unit_test(order_is_kept_over_processors_that_submit_to_a_router),
         cmocka_unit_test(order_is_kept_over_targets),
         cmocka_unit_test(order_is_kept_over_targets_when_flows_move_between_them),
         cmocka_unit_test(order_is_kept_over_a_second_router_of_targets),
