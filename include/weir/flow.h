@@ -76,8 +76,8 @@ typedef struct weir_router_options {
                                "longest" is known to a second. While all of them have events
                                waiting, up to a sixteenth more (and 64) are made; then it is as if
                                every worker were full */
-    weir_ns idle_timeout;   /* a flow with nothing to do for so long ends; default 10 min;
-                               WEIR_FOREVER: never */
+    weir_ns idle_timeout;   /* a flow with nothing to do for so long ends, never earlier, up to a
+                               quarter (or a second) later; default 10 min; WEIR_FOREVER: never */
     bool migrate;           /* a flow that has nothing waiting may go on on a less loaded worker */
     weir_flow_keys keys;
 

@@ -329,6 +329,20 @@ weir_router weir_router_add(weir_engine *engine, const weir_router_options *opti
 
 /* ---- the end ---- */
 
+#define GRACE WEIR_S /* for those who are in the middle of a call; else the engine's end frees it */
+
+/* Its processors have ended. Who is inside its mark may have found it open. */
+static void free_flows(weir_engine *engine, weir__router *router)
+{
+    weir__routers *routers = weir__load(&engine->routers, relaxed);
+    weir__mutex_lock(&routers->lock);
+    if (!router->freed && weir__contexts_wait(engine, weir__clock_now() + GRACE)) {
+        weir__table_empty(router);
+        router->freed = true;
+    }
+    weir__mutex_unlock(&routers->lock);
+}
+
 weir_status weir_router_stop(weir_engine *engine, weir_router handle, weir_ns timeout,
                              weir_stop_report *report)
 {
@@ -339,7 +353,11 @@ weir_status weir_router_stop(weir_engine *engine, weir_router handle, weir_ns ti
     if (weir__context_in_handler()) {
         return WEIR_E_BLOCKING;
     }
-    weir__store(&router->closed, 1, release); /* [Y2] pairs with [Y1] */
+    weir__store(&router->closed, 1, seq_cst); /* [Y2] pairs with [Y1] */
     weir__room_wake_all(engine);
-    return weir_processor_stop(engine, router->caretaker, timeout, report);
+    const weir_status status = weir_processor_stop(engine, router->caretaker, timeout, report);
+    if (status == WEIR_OK) {
+        free_flows(engine, router);
+    }
+    return status;
 }

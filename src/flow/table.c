@@ -343,7 +343,7 @@ const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard
     return bytes;
 }
 
-void weir__table_close(weir__router *router)
+void weir__table_empty(weir__router *router)
 {
     const weir_allocator *allocator = &router->engine->allocator;
     for (uint32_t i = 0; router->shards != NULL && i <= router->shard_mask; i++) {
@@ -358,11 +358,21 @@ void weir__table_close(weir__router *router)
             weir__release(allocator, table, table_size(table->mask + 1));
             table = before;
         }
+        weir__store(&shard->table, NULL, relaxed);
+        shard->oldest = 0;
     }
     for (uint32_t i = 0; router->chunks != NULL && i < router->chunk_count; i++) {
         weir__release(allocator, weir__load(&router->chunks[i], relaxed),
                       router->stride * WEIR__FLOW_CHUNK);
     }
+    router->chunk_count = 0;
+    weir__store(&router->bytes, 0, relaxed);
+}
+
+void weir__table_close(weir__router *router)
+{
+    const weir_allocator *allocator = &router->engine->allocator;
+    weir__table_empty(router);
     weir__release(allocator, router->chunks, router->chunk_max * sizeof(*router->chunks));
     weir__release(allocator, router->shards, (router->shard_mask + 1) * sizeof(*router->shards));
     router->chunks = NULL;

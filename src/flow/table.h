@@ -84,7 +84,8 @@ static inline void weir__table_touch(weir__router *router, weir__shard *shard, w
     }
 }
 
-/* No lock: nobody else is there. */
+/* No lock: nobody else is there, nor will be. Flows, tables and keys go; then the rest. */
+void weir__table_empty(weir__router *router);
 void weir__table_close(weir__router *router);
 
 #endif /* WEIR_FLOW_TABLE_H */
