@@ -247,6 +247,9 @@ static weir_status add_processors(weir__router *router, weir_error *error)
         if (router->workers[i].handle.id == 0) {
             return WEIR_E_NOMEM;
         }
+        /* Nobody knows of it, so that it is there. */
+        router->workers[i].processor =
+            weir__registry_find(&router->engine->registry, router->workers[i].handle);
     }
     return router->caretaker.id != 0 ? WEIR_OK : WEIR_E_NOMEM;
 }
@@ -316,6 +319,7 @@ weir_router weir_router_add(weir_engine *engine, const weir_router_options *opti
     if (weir__options_router(engine, options, &checked, error) != WEIR_OK) {
         return out;
     }
+    weir__flow_seed_make();
     weir__routers *routers = routers_of(engine);
     if (routers == NULL) {
         weir__error_memory(error, PATH);

@@ -440,72 +440,8 @@ static weir_status submit_checked(submit *s, const weir_event *event)
     return weir__likely(status == WEIR_OK) ? WEIR_OK : refuse(s, event, status);
 }
 
-/* ---- the way of most ---- */
-
-/* Inside the mark. The flow is there and stays where it is, its worker has room. */
-static WEIR__ALWAYS bool offer_straight(const weir__posting *by, weir__router *router,
-                                        weir__shard *shard, const weir__flow_key *key,
-                                        weir__parcel *parcel, weir__processor **ready)
-{
-    weir__context *context = by->context;
-    weir__flow *flow = weir__table_find(router, shard, key);
-    if (weir__unlikely(flow == NULL)) {
-        return false;
-    }
-    weir__processor *processor =
-        weir__registry_find(&context->engine->registry, router->workers[flow->worker].handle);
-    if (weir__unlikely(processor == NULL) ||
-        weir__unlikely(!weir__stock_suffices(&context->stock, processor->mailbox.page_class))) {
-        return false;
-    }
-    uint32_t one = 1;
-    uint64_t before;
-    const weir__claim claim = weir__mailbox_claim_within(
-        &processor->mailbox, router->options.worker_max, &one, &before, WEIR__MAILBOX_FIRST);
-    if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
-        return false;
-    }
-    parcel->flow = weir__routed(flow->submitted, flow->index);
-    weir__parcel_deliver(by, &processor->mailbox, claim, before, parcel, 1);
-    *ready = claim == WEIR__CLAIM_FIRST ? processor : NULL;
-    flow->submitted++;
-    flow->why = 0;
-    flow->lingers = false;
-    weir__cell_add(&shard->submitted, 1);
-    weir__table_touch(router, shard, flow, weir__clock_coarse());
-    return true;
-}
-
-/* As weir__post_straight. False: nothing has happened. */
-static WEIR__ALWAYS bool submit_straight(const weir__posting *by, weir__router *router,
-                                         const weir__flow_key *key, const weir_event *event)
-{
-    weir__context *context = by->context;
-    weir__processor *ready = NULL;
-    bool accepted = false;
-    if (weir__unlikely(!weir__parcel_is_plain(event)) || weir__unlikely(!router->plain) ||
-        weir__unlikely(key->id == 0)) {
-        return false;
-    }
-    weir__parcel parcel = { .event = event };
-    weir__shard *shard = weir__shard_for(router, key);
-    weir__context_enter(context);
-    if (weir__likely(weir__load(&context->engine->phase, relaxed) < WEIR__STOPPING) &&
-        weir__likely(!weir__router_is_closed(router))) {
-        weir__brief_lock(&shard->lock);
-        accepted = offer_straight(by, router, shard, key, &parcel, &ready);
-        weir__brief_unlock(&shard->lock);
-        if (ready != NULL) {
-            weir__ready(context, ready);
-        }
-    }
-    weir__context_leave(context);
-    return accepted;
-}
-
-/* Not the way of most, or not at once. */
-WEIR__SELDOM static weir_status submit_slowly(const weir__posting *by, weir__router *router,
-                                              const weir__flow_key *key, const weir_event *event)
+weir_status weir__submit_slowly(const weir__posting *by, weir__router *router,
+                                const weir__flow_key *key, const weir_event *event)
 {
     submit s;
     s.by = *by;
@@ -521,22 +457,4 @@ WEIR__SELDOM static weir_status submit_slowly(const weir__posting *by, weir__rou
             status != WEIR_OK ? ": " : "", status != WEIR_OK ? weir_status_name(status) : "");
     }
     return status;
-}
-
-weir_status weir__submit(const weir__posting by, weir__router *router, const weir__flow_key *key,
-                         const weir_event *event)
-{
-    weir__posting routed = by;
-    weir__post_begin(by.context);
-    if (weir__likely(router != NULL)) {
-        routed.marks = router->targeted ? 0 : WEIR__ENVELOPE_ROUTED;
-        if (weir__likely(submit_straight(&routed, router, key, event))) {
-            if (weir__tell_begin()) {
-                weir__tell_end("submits %s", event->type->name);
-            }
-            return WEIR_OK;
-        }
-    }
-    const weir__posting again = routed; /* what nobody else can reach stays in registers */
-    return submit_slowly(&again, router, key, event);
 }

@@ -6,74 +6,12 @@
  */
 #include "flow/table.h"
 
-#include <string.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/assert.h"
 #include "base/memory.h"
-#include "base/processwide.h"
-#include "sync/thread.h"
 
 #define TABLE_FIRST 16u /* entries of a shard's first table */
 
-/* ---- keys ---- */
-
-/* One for the process: flows whose keys are bytes have the same number in all routers. */
-static uint64_t seed(void)
-{
-    static WEIR__PROCESS_WIDE weir__atomic_u64 the_seed;
-    uint64_t known = weir__load(&the_seed, relaxed);
-    if (weir__unlikely(known == 0)) {
-        const uint64_t made = weir__random_seed() | 1;
-        known = weir__cas(&the_seed, &known, made, relaxed, relaxed) ? made : known;
-    }
-    return known;
-}
-
-weir__flow_key weir__flow_key_number(uint64_t number)
-{
-    return (weir__flow_key){ .id = number,
-                             .hash = XXH3_64bits_withSeed(&number, sizeof(number), seed()) };
-}
-
-uint64_t weir_flow_hash(const void *key, size_t size)
-{
-    const uint64_t hash = XXH3_64bits_withSeed(key, key != NULL ? size : 0, seed());
-    return hash != 0 ? hash : 1;
-}
-
-weir__flow_key weir__flow_key_bytes(const void *bytes, size_t size)
-{
-    const uint64_t hash = weir_flow_hash(bytes, size);
-    return (weir__flow_key){ .id = hash, .hash = hash, .bytes = bytes, .size = (uint32_t)size };
-}
-
-bool weir__flow_has_bytes(const weir__flow *flow, const weir__flow_key *key)
-{
-    return flow->size == key->size && memcmp(flow->bytes, key->bytes, key->size) == 0;
-}
-
-const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key)
-{
-    unsigned char *copy = weir__allocate_raw(&router->engine->allocator, key->size);
-    if (copy != NULL) {
-        memcpy(copy, key->bytes, key->size);
-        weir__add(&router->bytes, key->size, relaxed);
-    }
-    return copy;
-}
-
-void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint32_t size)
-{
-    if (bytes != NULL) {
-        weir__release(&router->engine->allocator, (void *)(uintptr_t)bytes, size);
-        weir__sub(&router->bytes, size, relaxed);
-    }
-}
-
-/* ---- finding ---- */
+/* ---- finding, guessed ---- */
 
 void weir__table_expect(weir__router *router, const weir__flow_key *key)
 {

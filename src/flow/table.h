@@ -10,19 +10,12 @@
 #define WEIR_FLOW_TABLE_H
 
 #include "base/assert.h"
-#include "flow/router.h"
-
-/* A key with its hash. `size` of bytes is 1 or more. */
-weir__flow_key weir__flow_key_number(uint64_t number);
-weir__flow_key weir__flow_key_bytes(const void *bytes, size_t size);
+#include "flow/key.h"
 
 static inline weir__shard *weir__shard_for(weir__router *router, const weir__flow_key *key)
 {
     return &router->shards[(uint32_t)(key->hash >> 32) & router->shard_mask];
 }
-
-/* Whether bytes that have the same hash are the same. */
-bool weir__flow_has_bytes(const weir__flow *flow, const weir__flow_key *key);
 
 /* NULL: no such flow. */
 static inline weir__flow *weir__table_find(weir__router *router, weir__shard *shard,
@@ -67,9 +60,6 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
                             const unsigned char *bytes);
 /* Returns the bytes that were kept, to be freed without the lock (weir__flow_key_free); or NULL. */
 const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard, weir__flow *flow);
-void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint32_t size);
-/* Without the lock. NULL: no memory. */
-const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key);
 
 /* It becomes the newest. */
 void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
