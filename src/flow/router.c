@@ -142,6 +142,11 @@ static uint32_t shards_for(uint64_t flows_max)
     return shards;
 }
 
+static weir_ns least(weir_ns a, weir_ns b)
+{
+    return a < b ? a : b;
+}
+
 /* All its memory but for records and tables. */
 static bool fill_in(weir__router *router, const weir_router_options *o)
 {
@@ -156,10 +161,10 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     router->worker_count = router->targeted ? o->target_count : o->workers;
     router->shard_mask = shards - 1;
     /* Where one list has them all the order is exact; else a little less of it is much cheaper. */
-    router->slack = shards == 1 ? 0 : o->idle_timeout / 4 < WEIR_S ? o->idle_timeout / 4 : WEIR_S;
+    router->slack = shards == 1 ? 0 : least(o->idle_timeout / 64, 10 * WEIR_S);
     router->stride = sizeof(weir__flow) + ((more + 63) & ~(size_t)63);
     router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + 64);
-    router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1;
+    router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1 + 64; /* a slab */
     router->shards = weir__allocate(allocator, shards * sizeof(*router->shards));
     router->chunks = weir__allocate(allocator, router->chunk_max * sizeof(*router->chunks));
     router->workers = weir__allocate(allocator, router->worker_count * sizeof(*router->workers));

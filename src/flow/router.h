@@ -159,10 +159,11 @@ typedef struct weir__router {
 
     weir__mutex records_lock;               /* held while a chunk is made */
     WEIR__ATOMIC(unsigned char *) * chunks; /* chunk_max of them; set once */
-    uint32_t chunk_max, chunk_count;
-    weir__atomic_u64 bytes; /* of chunks, tables and keys */
-    weir__mutex look_lock;  /* of looks at rates */
-    bool freed;             /* under routers.lock: its memory is gone, its figures stay */
+    uint32_t chunk_max, chunk_count;        /* under records_lock, so the next */
+    uint32_t chunk_given;                   /* of them: that belong to a shard */
+    weir__atomic_u64 bytes;                 /* of chunks, tables and keys */
+    weir__mutex look_lock;                  /* of looks at rates */
+    bool freed; /* under routers.lock: its memory is gone, its figures stay */
 } weir__router;
 
 typedef struct weir__routers {
