@@ -110,6 +110,7 @@ typedef struct weir__worker {
     _Alignas(64) struct weir__router *router;
     weir__processor *processor; /* while the router is not closed. Not of a target */
     weir_processor handle;
+    weir_thread thread; /* its own; or none. Under routers.lock */
     uint32_t index;
     weir__atomic_u32 beyond; /* events over worker_max, paid out of ingress_max. By exchange */
 
