@@ -19,8 +19,8 @@ static inline bool takes(const weir__router *router, bool bytes)
            (router->options.keys == WEIR_FLOW_KEYS_BYTES) == bytes;
 }
 
-static inline weir_status submit_number(weir__posting by, weir_router handle, uint64_t flow,
-                                        const weir_event *event)
+static WEIR__ALWAYS weir_status submit_number(weir__posting by, weir_router handle, uint64_t flow,
+                                              const weir_event *event)
 {
     weir__router *router = weir__router_find(by.context->engine, handle);
     if (weir__unlikely(flow == 0)) {

@@ -192,7 +192,7 @@ static void choose_worker(submit *s, weir__flow *flow)
 {
     weir__router *router = s->router;
     if (!(flow->lingers || router->options.migrate) || flow->chored ||
-        !weir__flow_is_quiet(router, flow)) {
+        weir__load(&flow->lost, relaxed) != 0 || !weir__flow_is_quiet(router, flow)) {
         return;
     }
     const uint32_t least = weir__router_least_loaded(router);
@@ -208,16 +208,20 @@ static void choose_worker(submit *s, weir__flow *flow)
 static void count(submit *s, weir__shard *shard, weir__flow *flow, weir_status status,
                   uint32_t ticket)
 {
+    const uint32_t finishes = weir__event_finishes(s->parcel.event);
     flow->submitted++;
+    flow->finishes += finishes;
     flow->why = 0;
-    flow->ticket = ticket;
-    flow->lingers = s->router->targeted && (s->parcel.event->flags & WEIR_EVENT_FINISH) != 0;
+    flow->lingers = s->router->targeted && finishes != 0;
+    if (s->router->targeted) {
+        flow->ticket = ticket;
+    }
     weir__cell_add(&shard->submitted, 1);
     if (weir__unlikely(status == WEIR_DROPPED)) {
         flow->dropped++;
         weir__add(&s->router->dropped_newest, 1, relaxed);
-        if ((s->parcel.event->flags & WEIR_EVENT_FINISH) != 0 && !s->router->targeted) {
-            weir__flow_lost_finish(flow, flow->submitted, flow->submitted - flow->dropped);
+        if (finishes != 0 && !s->router->targeted) {
+            weir__store(&flow->lost, 1, relaxed);
             s->chore = weir__worker_ask(s->by.context, s->router, flow);
         }
     }
@@ -241,7 +245,7 @@ static weir_status submit_to_flow(submit *s)
         choose_worker(s, flow);
     }
     if (weir__likely(flow != NULL)) {
-        s->parcel.flow = router->targeted ? flow->id : weir__routed(flow->submitted, flow->index);
+        s->parcel.flow = router->targeted ? flow->id : weir__routed(flow);
         status = offer(s, &router->workers[flow->worker], &ticket);
         if (weir__likely(status == WEIR_OK) || (status == WEIR_DROPPED && !made)) {
             count(s, shard, flow, status, ticket);
@@ -293,8 +297,10 @@ WEIR__SELDOM static weir__processor *settle_eviction(submit *s)
     weir__shard *shard = weir__shard_of(router, flow);
     weir__brief_lock(&shard->lock);
     flow->dropped++;
-    if ((s->evicted.state & WEIR_EVENT_FINISH) != 0 ||
-        (flow->lingers && weir__flow_is_drained(flow))) {
+    if ((s->evicted.state & WEIR_EVENT_FINISH) != 0) {
+        weir__store(&flow->lost, 1, relaxed);
+    }
+    if (weir__load(&flow->lost, relaxed) != 0 || (flow->lingers && weir__flow_is_drained(flow))) {
         ready = weir__worker_ask(s->by.context, router, flow);
     }
     weir__brief_unlock(&shard->lock);
@@ -440,72 +446,8 @@ static weir_status submit_checked(submit *s, const weir_event *event)
     return weir__likely(status == WEIR_OK) ? WEIR_OK : refuse(s, event, status);
 }
 
-/* ---- the way of most ---- */
-
-/* Inside the mark. The flow is there and stays where it is, its worker has room. */
-static WEIR__ALWAYS bool offer_straight(const weir__posting *by, weir__router *router,
-                                        weir__shard *shard, const weir__flow_key *key,
-                                        weir__parcel *parcel, weir__processor **ready)
-{
-    weir__context *context = by->context;
-    weir__flow *flow = weir__table_find(router, shard, key);
-    if (weir__unlikely(flow == NULL)) {
-        return false;
-    }
-    weir__processor *processor =
-        weir__registry_find(&context->engine->registry, router->workers[flow->worker].handle);
-    if (weir__unlikely(processor == NULL) ||
-        weir__unlikely(!weir__stock_suffices(&context->stock, processor->mailbox.page_class))) {
-        return false;
-    }
-    uint32_t one = 1;
-    uint64_t before;
-    const weir__claim claim = weir__mailbox_claim_within(
-        &processor->mailbox, router->options.worker_max, &one, &before, WEIR__MAILBOX_FIRST);
-    if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
-        return false;
-    }
-    parcel->flow = weir__routed(flow->submitted, flow->index);
-    weir__parcel_deliver(by, &processor->mailbox, claim, before, parcel, 1);
-    *ready = claim == WEIR__CLAIM_FIRST ? processor : NULL;
-    flow->submitted++;
-    flow->why = 0;
-    flow->lingers = false;
-    weir__cell_add(&shard->submitted, 1);
-    weir__table_touch(router, shard, flow, weir__clock_coarse());
-    return true;
-}
-
-/* As weir__post_straight. False: nothing has happened. */
-static WEIR__ALWAYS bool submit_straight(const weir__posting *by, weir__router *router,
-                                         const weir__flow_key *key, const weir_event *event)
-{
-    weir__context *context = by->context;
-    weir__processor *ready = NULL;
-    bool accepted = false;
-    if (weir__unlikely(!weir__parcel_is_plain(event)) || weir__unlikely(!router->plain) ||
-        weir__unlikely(key->id == 0)) {
-        return false;
-    }
-    weir__parcel parcel = { .event = event };
-    weir__shard *shard = weir__shard_for(router, key);
-    weir__context_enter(context);
-    if (weir__likely(weir__load(&context->engine->phase, relaxed) < WEIR__STOPPING) &&
-        weir__likely(!weir__router_is_closed(router))) {
-        weir__brief_lock(&shard->lock);
-        accepted = offer_straight(by, router, shard, key, &parcel, &ready);
-        weir__brief_unlock(&shard->lock);
-        if (ready != NULL) {
-            weir__ready(context, ready);
-        }
-    }
-    weir__context_leave(context);
-    return accepted;
-}
-
-/* Not the way of most, or not at once. */
-WEIR__SELDOM static weir_status submit_slowly(const weir__posting *by, weir__router *router,
-                                              const weir__flow_key *key, const weir_event *event)
+weir_status weir__submit_slowly(const weir__posting *by, weir__router *router,
+                                const weir__flow_key *key, const weir_event *event)
 {
     submit s;
     s.by = *by;
@@ -521,22 +463,4 @@ WEIR__SELDOM static weir_status submit_slowly(const weir__posting *by, weir__rou
             status != WEIR_OK ? ": " : "", status != WEIR_OK ? weir_status_name(status) : "");
     }
     return status;
-}
-
-weir_status weir__submit(const weir__posting by, weir__router *router, const weir__flow_key *key,
-                         const weir_event *event)
-{
-    weir__posting routed = by;
-    weir__post_begin(by.context);
-    if (weir__likely(router != NULL)) {
-        routed.marks = router->targeted ? 0 : WEIR__ENVELOPE_ROUTED;
-        if (weir__likely(submit_straight(&routed, router, key, event))) {
-            if (weir__tell_begin()) {
-                weir__tell_end("submits %s", event->type->name);
-            }
-            return WEIR_OK;
-        }
-    }
-    const weir__posting again = routed; /* what nobody else can reach stays in registers */
-    return submit_slowly(&again, router, key, event);
 }

@@ -10,19 +10,12 @@
 #define WEIR_FLOW_TABLE_H
 
 #include "base/assert.h"
-#include "flow/router.h"
-
-/* A key with its hash. `size` of bytes is 1 or more. */
-weir__flow_key weir__flow_key_number(uint64_t number);
-weir__flow_key weir__flow_key_bytes(const void *bytes, size_t size);
+#include "flow/key.h"
 
 static inline weir__shard *weir__shard_for(weir__router *router, const weir__flow_key *key)
 {
     return &router->shards[(uint32_t)(key->hash >> 32) & router->shard_mask];
 }
-
-/* Whether bytes that have the same hash are the same. */
-bool weir__flow_has_bytes(const weir__flow *flow, const weir__flow_key *key);
 
 /* NULL: no such flow. */
 static inline weir__flow *weir__table_find(weir__router *router, weir__shard *shard,
@@ -67,24 +60,37 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
                             const unsigned char *bytes);
 /* Returns the bytes that were kept, to be freed without the lock (weir__flow_key_free); or NULL. */
 const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard, weir__flow *flow);
-void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint32_t size);
-/* Without the lock. NULL: no memory. */
-const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key);
 
-/* It becomes the newest. */
-void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
+/* When it came to its place in the order of submits. */
+static inline weir_ns weir__flow_listed(const weir__flow *flow)
+{
+    return flow->touched - ((weir_ns)flow->lag << 10);
+}
+
+/* It becomes the newest, as of its last touch. */
+void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow);
+/* The same, as of now: it is out of the way of those who look for old ones. */
+static inline void weir__table_defer(weir__router *router, weir__shard *shard, weir__flow *flow,
+                                     weir_ns now)
+{
+    flow->touched = now;
+    weir__table_renew(router, shard, flow);
+}
 
 /* It was submitted to just now. */
 static inline void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow,
                                      weir_ns now)
 {
+    const weir_ns since = now - weir__flow_listed(flow);
     flow->touched = now;
-    if (weir__unlikely(now - flow->listed >= router->slack)) {
-        weir__table_renew(router, shard, flow, now);
+    flow->lag = (uint32_t)(since >> 10);
+    if (weir__unlikely(since >= router->slack)) {
+        weir__table_renew(router, shard, flow);
     }
 }
 
-/* No lock: nobody else is there. */
+/* No lock: nobody else is there, nor will be. Flows, tables and keys go; then the rest. */
+void weir__table_empty(weir__router *router);
 void weir__table_close(weir__router *router);
 
 #endif /* WEIR_FLOW_TABLE_H */
