@@ -268,7 +268,7 @@ static void check_book(const producer *producers, uint64_t count)
 static void check_shape(shape like)
 {
     static producer producers[PRODUCERS];
-    const uint64_t each = test_load(25000, 3000);
+    const uint64_t each = test_load(15000, 3000);
     uint64_t seed = test_seed();
     memset(&line, 0, sizeof(line));
     memset(&book, 0, sizeof(book));
