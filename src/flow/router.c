@@ -170,7 +170,7 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     router->worker_count = router->targeted ? o->target_count : o->workers;
     router->shard_mask = shards - 1;
     router->stride = sizeof(weir__flow) + ((more + 63) & ~(size_t)63);
-    router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + 64);
+    router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + WEIR__FLOWS_SPARE);
     router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1;
     router->shards = weir__allocate(allocator, shards * sizeof(*router->shards));
     router->chunks = weir__allocate(allocator, router->chunk_max * sizeof(*router->chunks));

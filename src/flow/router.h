@@ -41,10 +41,12 @@
 #define WEIR__FLOW_CHUNK 8u /* every run makes one anew */
 #define WEIR__SHARDS_MAX 2u
 #define WEIR__FLOWS_A_SHARD 64u
+#define WEIR__FLOWS_SPARE 2u
 #else
 #define WEIR__FLOW_CHUNK 256u
 #define WEIR__SHARDS_MAX 64u
 #define WEIR__FLOWS_A_SHARD 4096u /* one more shard for so many of flows_max */
+#define WEIR__FLOWS_SPARE 64u     /* ... above it, and a sixteenth, while none is idle */
 #endif
 
 /* A flow. Two lines, and what its state needs beyond the second. */
