@@ -372,8 +372,8 @@ void flows_submit_batch(uint64_t key, uint32_t number)
 {
     letter letters[8];
     weir_event events[8];
-    const weir_event *list[8];
-    uint64_t to[8];
+    const weir_event *list[8] = { NULL };
+    uint64_t to[8] = { 0 };
     weir_status statuses[8];
     size_t accepted = 0;
     for (uint32_t i = 0; i < number; i++) {
