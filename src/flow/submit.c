@@ -349,6 +349,18 @@ static weir_status attempt(submit *s)
     return status;
 }
 
+/* Inside the mark: a router that stops frees its tables when nobody is. False: no memory. */
+static bool supply_table(submit *s)
+{
+    bool done = true;
+    weir__context_enter(s->by.context);
+    if (!weir__router_is_closed(s->router)) {
+        done = weir__table_supply(s->router, weir__shard_for(s->router, s->key), s->table_lack);
+    }
+    weir__context_leave(s->by.context);
+    return done;
+}
+
 /* False: no memory. */
 WEIR__SELDOM static bool supply(submit *s)
 {
@@ -359,7 +371,7 @@ WEIR__SELDOM static bool supply(submit *s)
         s->bytes = weir__flow_key_copy(s->router, s->key);
         return s->bytes != NULL;
     case LACKS_TABLE:
-        return weir__table_supply(s->router, weir__shard_for(s->router, s->key), s->table_lack);
+        return supply_table(s);
     case LACKS_NOTHING:
     default:
         return true;
