@@ -131,8 +131,10 @@ static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
             wait_as_target_says(s, processor);
         }
         if (!block) {
-            *ticket = weir__mailbox_ticket(weir__load(&mailbox->word, relaxed));
-            return overflow(s, processor);
+            const weir_status status = overflow(s, processor);
+            /* That of an event which took another's place is this one or an earlier one. */
+            *ticket = weir__mailbox_ticket(weir__load(&mailbox->word, relaxed)) - 1;
+            return status;
         }
         claim = claim_beyond(s, worker, processor, &before);
     }
@@ -213,7 +215,7 @@ static void count(submit *s, weir__shard *shard, weir__flow *flow, weir_status s
     flow->finishes += finishes;
     flow->why = 0;
     flow->lingers = s->router->targeted && finishes != 0;
-    if (s->router->targeted) {
+    if (s->router->targeted && status == WEIR_OK) {
         flow->ticket = ticket;
     }
     weir__cell_add(&shard->submitted, 1);
