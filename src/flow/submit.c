@@ -392,6 +392,16 @@ static weir_status attempt_with_supplies(submit *s)
     return status;
 }
 
+#define FLOWS_LOOK_EVERY WEIR_MS
+
+/* Until when to sleep. A worker tells of room, and of a flow that has gone; that one of too many has
+ * come to rest, and may go, nobody would tell: whoever waits for that looks now and then. */
+static weir_ns sleeps_until(const submit *s, weir_ns deadline)
+{
+    const weir_ns next = weir__clock_now() + FLOWS_LOOK_EVERY;
+    return s->refused == &s->router->refused_flows && next < deadline ? next : deadline;
+}
+
 /* The policy is to wait; who has to is counted before he looks again. */
 WEIR__SELDOM static weir_status wait_for_room(submit *s)
 {
@@ -405,7 +415,9 @@ WEIR__SELDOM static weir_status wait_for_room(submit *s)
         const uint32_t seen = weir__load(&wait->word, seq_cst);
         weir__fence(seq_cst);
         status = attempt_with_supplies(s);
-        if (status != WEIR_FULL || !weir__wait_until(&wait->word, seen, deadline)) {
+        const weir_ns until = sleeps_until(s, deadline);
+        if (status != WEIR_FULL ||
+            (!weir__wait_until(&wait->word, seen, until) && until == deadline)) {
             break;
         }
     }
