@@ -402,26 +402,28 @@ static weir_ns sleeps_until(const submit *s, weir_ns deadline)
     return s->refused == &s->router->refused_flows && next < deadline ? next : deadline;
 }
 
-/* The policy is to wait; who has to is counted before he looks again. */
+/* The policy is to wait; who has to is counted before he looks again. Which worker is full may be
+ * another one with every look: the flow moves, or has none. */
 WEIR__SELDOM static weir_status wait_for_room(submit *s)
 {
     weir_engine *engine = s->by.context->engine;
     const weir_ns deadline = weir__deadline(s->block_max, WEIR_S);
-    weir__room_wait *wait = weir__room_wait_of(engine, s->wait_index);
-    weir_status status;
+    weir_status status = WEIR_FULL;
+    bool in_time = true;
     weir__add(&engine->room_waiters, 1, seq_cst);
-    weir__add(&wait->waiters, 1, seq_cst);
-    for (;;) {
+    while (status == WEIR_FULL && in_time && s->wait_index != UINT32_MAX) {
+        weir__room_wait *wait = weir__room_wait_of(engine, s->wait_index);
+        weir__add(&wait->waiters, 1, seq_cst);
         const uint32_t seen = weir__load(&wait->word, seq_cst);
         weir__fence(seq_cst);
         status = attempt_with_supplies(s);
-        const weir_ns until = sleeps_until(s, deadline);
-        if (status != WEIR_FULL ||
-            (!weir__wait_until(&wait->word, seen, until) && until == deadline)) {
-            break;
+        if (status == WEIR_FULL && s->wait_index != UINT32_MAX &&
+            weir__room_wait_of(engine, s->wait_index) == wait) {
+            const weir_ns until = sleeps_until(s, deadline);
+            in_time = weir__wait_until(&wait->word, seen, until) || until != deadline;
         }
+        weir__sub(&wait->waiters, 1, seq_cst);
     }
-    weir__sub(&wait->waiters, 1, seq_cst);
     weir__sub(&engine->room_waiters, 1, seq_cst);
     return status;
 }

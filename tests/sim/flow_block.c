@@ -92,6 +92,30 @@ SCENARIO(flow_block_one_worker, "the same on a single worker")
     flows_close(WEIR_FOREVER);
 }
 
+static void submit_to_both(void *unused)
+{
+    (void)unused;
+    (void)surely(1, 0);
+    (void)surely(2, 0);
+    (void)surely(0, 0);
+    (void)surely(1, 0);
+}
+
+SCENARIO(flow_block_moves,
+         "flows that may move: it is another worker that is full at the next look")
+{
+    flows_open(2, WEIR_ROUTER(.workers = 2, .worker_max = 1, .ingress_max = 1, .migrate = true),
+               NULL);
+    stage_start();
+    const int other = weir_sim_thread_start(submit_to_both, NULL);
+    const int third = weir_sim_thread_start(submit_to, &two);
+    submit_to_both(NULL);
+    weir_sim_thread_join(other);
+    weir_sim_thread_join(third);
+    flows_settle(FLOWS_ANY);
+    flows_close(WEIR_FOREVER);
+}
+
 SCENARIO(flow_block_beside, "one worker is full, one waits for it, and the other worker goes on")
 {
     set_up(1, WEIR_FOREVER);
