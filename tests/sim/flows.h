@@ -61,9 +61,8 @@ void flow_finish(uint64_t key, weir_turn *turn);
 /* In a part: until flows_release of that key. Nothing of this is an edge. */
 void flow_hold(uint64_t key);
 void flows_release(uint64_t key);
-/* Until a handler of that key is, or was, held; until so many submits were begun. */
+/* Until a handler of that key is, or was, held. */
 void flows_await_held(uint64_t key);
-void flows_await_begun(uint32_t number);
 
 /* Until all that was accepted is handled, and so many flows live (FLOWS_ANY: whatever), although
  * nothing else comes (P-4). Submitters must be joined before. */
