@@ -234,7 +234,6 @@ static weir_status submit_to_flow(submit *s)
 {
     weir__router *router = s->router;
     weir__shard *shard = weir__shard_for(router, s->key);
-    const weir_ns now = weir__clock_coarse();
     weir_status status = WEIR_UNKNOWN;
     uint32_t ticket = 0;
     bool made = false;
@@ -251,7 +250,8 @@ static weir_status submit_to_flow(submit *s)
         status = offer(s, &router->workers[flow->worker], &ticket);
         if (weir__likely(status == WEIR_OK) || (status == WEIR_DROPPED && !made)) {
             count(s, shard, flow, status, ticket);
-            weir__table_touch(router, shard, flow, now);
+            /* Read under the lock: what is older than the last touch would turn the order round. */
+            weir__table_touch(router, shard, flow, weir__clock_coarse());
         } else if (made) {
             unmake_flow(s, shard, flow);
         }
