@@ -199,7 +199,7 @@ static weir_status join_list(weir__context *context, weir__processor *target, we
 
 weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t tag)
 {
-    if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
+    if (turn == NULL || !weir__engine_usable(turn->context->engine) || weir__turn_is_flows(turn)) {
         return WEIR_E_INVALID;
     }
     weir__context *context = turn->context;
