@@ -65,11 +65,14 @@ static void forget(weir__router *router, weir__shard *shard, weir__flow *flow)
     wake_waiters(router);
 }
 
+/* Steps two and three. Both under the lock: a flow that is drained may be moved, and then it would
+ * be another worker's that is forgotten here. */
 static void forget_if_drained(weir__worker *worker, weir__flow *flow)
 {
     weir__router *router = worker->router;
     weir__shard *shard = weir__shard_of(router, flow);
     weir__brief_lock(&shard->lock);
+    weir__store(&flow->handled, weir__load(&flow->handled, relaxed) + 1, release); /* [Y6] */
     if (weir__flow_is_drained(flow) && !flow->chored) {
         forget(router, shard, flow);
         return;
@@ -186,14 +189,14 @@ static WEIR__ALWAYS weir_status run_flow(weir__worker *worker, weir_turn *turn, 
     const bool ends = at.finish || (event->flags & WEIR_EVENT_FINISH) != 0;
     if (weir__unlikely(ends)) {
         end_state(worker, flow, WEIR_FLOW_FINISHED);
+        forget_if_drained(worker, flow);
+        return status;
     }
     const bool lost = weir__load(&flow->lost, relaxed) != 0;
     /* [Y6] pairs with [Y5]. After this the flow may be on another worker: without the shard's lock
      * it is not looked at any more. */
     weir__store(&flow->handled, weir__load(&flow->handled, relaxed) + 1, release);
-    if (weir__unlikely(ends)) {
-        forget_if_drained(worker, flow);
-    } else if (weir__unlikely(lost)) {
+    if (weir__unlikely(lost)) {
         look_later(worker, turn, flow);
     }
     return status;
