@@ -104,7 +104,7 @@ static void order_survives_flows_that_are_evicted_and_idle(void **state)
                            .idle_timeout = WEIR_MS,
                            .ends_by_itself = true };
         const weir_router_counters c = run(&is, seed + 3);
-        assert_true(c.evicted > 0);
+        assert_true(c.evicted + c.idle > 0);
     }
 }
 
@@ -115,7 +115,7 @@ static void a_stop_in_full_flight_loses_nothing(void **state)
     (void)state;
     static producer all[PRODUCERS];
     const uint64_t seed = test_seed();
-    const uint64_t rounds = test_load(60, 15);
+    const uint64_t rounds = test_load(100, 20);
     for (uint64_t round = 0; round < rounds; round++) {
         const shape is = { .name = "stop",
                            .overflow = policies[round % 4].overflow,
