@@ -121,8 +121,8 @@ typedef struct weir__worker {
 
     /* Its own: cells that it writes in its turns. */
     _Alignas(64) weir__cell handled, dead;
-    weir__cell ended_as[WEIR_FLOW_STOPPED + 1];
-    weir__cell timed, busy; /* handlers, and how long they took */
+    weir__cell made, ended_as[WEIR_FLOW_STOPPED + 1]; /* flows: one record may be many in a row */
+    weir__cell timed, busy;                           /* handlers, and how long they took */
     uint32_t until_timed;
     weir__histogram latency;
 

@@ -257,7 +257,9 @@ static weir_status submit_to_flow(submit *s)
     weir__brief_unlock(&shard->lock);
     if (weir__unlikely(made)) {
         if (status == WEIR_OK) {
-            weir__add(&router->made, 1, relaxed);
+            if (router->targeted) { /* else its worker counts it */
+                weir__add(&router->made, 1, relaxed);
+            }
             s->first = weir__load(&router->armed, seq_cst) == 0;
         } else if (status == WEIR_DROPPED) { /* no flow to count it against */
             weir__add(&router->loose, 1, relaxed);

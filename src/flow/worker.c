@@ -119,6 +119,7 @@ static weir_status make_state(weir__worker *worker, weir_turn *turn, weir__flow 
         memset(flow->state, 0, options->state_size);
         return status;
     }
+    weir__cell_add(&worker->made, 1);
     return WEIR_OK;
 }
 
