@@ -247,7 +247,8 @@ static weir_processor add_worker(weir__router *router, uint32_t index, weir_erro
                        .mailbox_max = o->worker_max + (block ? o->ingress_max : 0),
                        .batch_max = o->batch_max, .overflow = o->overflow,
                        .block_max = o->block_max),
-        &(const weir__processor_more){ .within = o->worker_max, .chore = weir__worker_chore },
+        &(const weir__processor_more){
+            .within = o->worker_max, .chore = weir__worker_chore, .room_of = router->caretaker },
         error);
 }
 

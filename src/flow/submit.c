@@ -42,7 +42,7 @@ typedef struct submit {
 
     /* Why it was refused. */
     weir__atomic_u64 *refused; /* counts it; or NULL */
-    uint32_t wait_index;       /* of the processor that is full; UINT32_MAX: no use waiting */
+    uint32_t wait_index; /* where room is waited for: all workers' is one; UINT32_MAX: no use */
     weir_ns block_max;
 
     /* What is to be done after the lock. */
@@ -125,7 +125,7 @@ static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
         weir__mailbox_claim_within(mailbox, block ? router->options.worker_max : mailbox->limit,
                                    &one, &before, WEIR__MAILBOX_FIRST);
     if (weir__unlikely(claim == WEIR__CLAIM_FULL)) {
-        s->wait_index = weir__processor_index(processor);
+        s->wait_index = weir__processor_room(processor);
         s->block_max = router->options.block_max;
         if (router->targeted) {
             wait_as_target_says(s, processor);
@@ -157,7 +157,7 @@ WEIR__SELDOM static weir__flow *make_flow(submit *s, weir__shard *shard, weir_st
     *status = WEIR_E_NOMEM;
     if (live >= router->flows_most) {
         s->refused = &router->refused_flows;
-        s->wait_index = WEIR__HANDLE_INDEX(router->workers[0].handle.id);
+        s->wait_index = WEIR__HANDLE_INDEX(router->caretaker.id);
         s->block_max = router->options.block_max;
         s->crowded = true;
         *status = WEIR_FULL;
