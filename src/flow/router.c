@@ -229,7 +229,8 @@ static weir_processor add_caretaker(weir__router *router, weir_error *error)
     return weir__processor_add(
         router->engine,
         WEIR_PROCESSOR(.name = name, .dispatcher = dispatcher_of(router),
-                       .handler = weir__caretaker_handle, .argument = router),
+                       .handler = weir__caretaker_handle, .argument = router,
+                       .destroy = router->targeted ? weir__caretaker_destroy : NULL),
         &(const weir__processor_more){ .chore = weir__caretaker_chore }, error);
 }
 

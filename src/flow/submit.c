@@ -204,6 +204,18 @@ static void choose_worker(submit *s, weir__flow *flow)
     }
 }
 
+/* Shard's lock held. A flow of targets is over with the finish that was submitted; its record stays
+ * for its order. What comes then is another flow. */
+static void count_lives(weir__router *router, const weir__flow *flow, uint32_t finishes)
+{
+    if (flow->lingers) {
+        weir__add(&router->made, 1, relaxed);
+    }
+    if (finishes != 0) {
+        weir__add(&router->dismissed[WEIR_FLOW_FINISHED], 1, relaxed);
+    }
+}
+
 /* Shard's lock held: it was accepted, or dropped. */
 static void count(submit *s, weir__shard *shard, weir__flow *flow, weir_status status,
                   uint32_t ticket)
@@ -212,10 +224,11 @@ static void count(submit *s, weir__shard *shard, weir__flow *flow, weir_status s
     flow->submitted++;
     flow->finishes += finishes;
     flow->why = 0;
-    flow->lingers = s->router->targeted && finishes != 0;
     if (s->router->targeted) {
+        count_lives(s->router, flow, finishes);
         flow->ticket = ticket;
     }
+    flow->lingers = s->router->targeted && finishes != 0;
     weir__cell_add(&shard->submitted, 1);
     if (weir__unlikely(status == WEIR_DROPPED)) {
         flow->dropped++;
@@ -237,9 +250,12 @@ static weir_status submit_to_flow(submit *s)
     uint32_t ticket = 0;
     bool made = false;
     weir__brief_lock(&shard->lock);
+    const bool finish = s->parcel.event->type == &weir_finish_type;
     weir__flow *flow = weir__table_find(router, shard, s->key);
-    if (weir__unlikely(flow == NULL)) {
-        made = s->parcel.event->type != &weir_finish_type;
+    if (weir__unlikely(router->targeted && finish && flow != NULL && flow->lingers)) {
+        flow = NULL; /* it is finished */
+    } else if (weir__unlikely(flow == NULL)) {
+        made = !finish;
         flow = made ? make_flow(s, shard, &status) : NULL;
     } else if (weir__unlikely(router->options.migrate || router->targeted)) {
         choose_worker(s, flow);

@@ -36,10 +36,12 @@ static void dismiss(weir__context *context, weir__router *router, weir__shard *s
         then->ready = weir__worker_ask(context, router, flow);
         return;
     }
+    if (!flow->lingers) { /* else it is counted as finished */
+        weir__add(&router->dismissed[reason], 1, relaxed);
+    }
     then->size = flow->size;
     then->bytes = weir__table_remove(router, shard, flow);
     weir__sub(&router->live, 1, seq_cst);
-    weir__add(&router->dismissed[reason], 1, relaxed);
 }
 
 static void carry_out(weir__context *context, weir__router *router, const after *then)
@@ -218,6 +220,26 @@ weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_even
     }
     trigger(turn, router);
     return WEIR_OK;
+}
+
+void weir__caretaker_destroy(void *state, weir_status reason)
+{
+    weir__router *router = state;
+    (void)reason;
+    weir__store(&router->closed, 1, seq_cst); /* [Y2] */
+    for (uint32_t i = 0; i <= router->shard_mask; i++) {
+        weir__shard *shard = &router->shards[i];
+        weir__brief_lock(&shard->lock);
+        while (shard->oldest != 0) {
+            after then = { .ready = NULL };
+            dismiss(NULL, router, shard, weir__flow_at(router, shard->oldest), WEIR_FLOW_STOPPED,
+                    &then);
+            weir__brief_unlock(&shard->lock);
+            weir__flow_key_free(router, then.bytes, then.size);
+            weir__brief_lock(&shard->lock);
+        }
+        weir__brief_unlock(&shard->lock);
+    }
 }
 
 void weir__caretaker_chore(weir_turn *turn)

@@ -286,17 +286,17 @@ static void a_dropped_finish_ends_its_flow_after_what_waits_and_before_what_foll
     latch_entered(&second); /* 2 is handled */
     assert_int_equal(life_of(&s, 1), life_of(&s, 2));
     assert_int_equal(WEIR_OK, submit_value(&s, 1, 4));
-    assert_int_equal(WEIR_OK, submit_value(&s, 1, 5));
-    assert_int_equal(WEIR_DROPPED, submit_last(&s, 1, 6));
+    while (submit_value(&s, BUSY, 102) == WEIR_OK) { /* until it is full */
+    }
+    assert_int_equal(WEIR_DROPPED, submit_last(&s, 1, 5));
     assert_int_equal(WEIR_DROPPED, weir_router_finish(s.engine, s.router, 1));
     latch_open(&second);
     TEST_UNTIL(!flow_lives(&s, 1));
-    ASSERT_HANDLED(&s, 1, 1, 2, 4, 5);
+    ASSERT_HANDLED(&s, 1, 1, 2, 4);
     assert_one_after_the_other(2, 4);
-    assert_int_equal(life_of(&s, 4), life_of(&s, 5));
     const weir_router_counters c = stage_close(&s);
     assert_int_equal(2, c.finished);
-    assert_int_equal(3, c.dropped_newest);
+    assert_int_equal(4, c.dropped_newest);
 }
 
 static void a_first_event_that_is_dropped_makes_no_flow(void **state)
