@@ -229,7 +229,8 @@ static weir_processor add_caretaker(weir__router *router, weir_error *error)
     return weir__processor_add(
         router->engine,
         WEIR_PROCESSOR(.name = name, .dispatcher = dispatcher_of(router),
-                       .handler = weir__caretaker_handle, .argument = router),
+                       .handler = weir__caretaker_handle, .argument = router,
+                       .destroy = router->targeted ? weir__caretaker_destroy : NULL),
         &(const weir__processor_more){ .chore = weir__caretaker_chore }, error);
 }
 
@@ -247,7 +248,8 @@ static weir_processor add_worker(weir__router *router, uint32_t index, weir_erro
                        .mailbox_max = o->worker_max + (block ? o->ingress_max : 0),
                        .batch_max = o->batch_max, .overflow = o->overflow,
                        .block_max = o->block_max),
-        &(const weir__processor_more){ .within = o->worker_max, .chore = weir__worker_chore },
+        &(const weir__processor_more){
+            .within = o->worker_max, .chore = weir__worker_chore, .room_of = router->caretaker },
         error);
 }
 

@@ -67,6 +67,7 @@ typedef struct weir__flow {
     uint16_t worker;
     uint8_t why;  /* weir_flow_end that was asked for while nothing waited; 0: none */
     bool chored;  /* on the list of its worker's chores: the record stays */
+    bool leaving; /* to be evicted: its worker has not seen it yet */
     bool lingers; /* its state has ended, but something waited: who takes that away says so */
 
     /* The worker. */
@@ -123,8 +124,8 @@ typedef struct weir__worker {
 
     /* Its own: cells that it writes in its turns. */
     _Alignas(64) weir__cell handled, dead;
-    weir__cell ended_as[WEIR_FLOW_STOPPED + 1];
-    weir__cell timed, busy; /* handlers, and how long they took */
+    weir__cell made, ended_as[WEIR_FLOW_STOPPED + 1]; /* flows: one record may be many in a row */
+    weir__cell timed, busy;                           /* handlers, and how long they took */
     uint32_t until_timed;
     weir__histogram latency;
 
@@ -155,7 +156,8 @@ typedef struct weir__router {
 
     _Alignas(64) weir__atomic_u32 ingress; /* used of ingress_max */
     _Alignas(64) weir__atomic_u32 live;
-    weir__atomic_u64 loose; /* submitted without a flow */
+    weir__atomic_u32 leaving; /* of them, are to be evicted; or somebody looks for one */
+    weir__atomic_u64 loose;   /* submitted without a flow */
     weir__atomic_u64 made, moved, dropped_newest, dropped_oldest;
     weir__atomic_u64 refused_full, refused_ingress, refused_flows;
     weir__atomic_u64 dismissed[WEIR_FLOW_STOPPED + 1]; /* targets: flows that ended so */

@@ -256,6 +256,7 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
     flow->lag = 0;
     flow->why = 0;
     flow->chored = false;
+    flow->leaving = false;
     flow->lingers = false;
     flow->stateful = false;
     weir__store(&flow->handled, 0, relaxed);
