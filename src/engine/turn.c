@@ -335,13 +335,16 @@ static advance run_page(weir_turn *turn, progress *at, uint32_t available)
     weir__envelope *envelope = &page->envelopes[first];
     weir__envelope *const end = envelope + left;
     bool goes_on = true;
+    turn->place_end = end;
     /* [E] pairs with [C]. */
     while (envelope < end && goes_on && weir__likely(weir__load(&envelope->state, acquire) != 0)) {
         turn->ahead = --available;
+        turn->place = envelope;
         goes_on = deliver(turn, envelope);
         weir__store(&envelope->state, 0, relaxed);
         envelope++;
     }
+    turn->place = NULL;
     const uint32_t done = (uint32_t)(envelope - &page->envelopes[first]);
     at->done += done;
     at->uncredited += done;

@@ -13,33 +13,34 @@
 static const weir__flow_key no_key = { .id = 0 };
 
 /* Whether keys of this kind are for that router. An unknown one is found out later. */
-static bool takes(weir_engine *engine, weir_router handle, bool bytes)
+static inline bool takes(const weir__router *router, bool bytes)
 {
-    const weir__router *router = weir__router_find(engine, handle);
     return weir__unlikely(router == NULL) ||
            (router->options.keys == WEIR_FLOW_KEYS_BYTES) == bytes;
 }
 
-static weir_status submit_number(const weir__posting *by, weir_router router, uint64_t flow,
-                                 const weir_event *event)
+static WEIR__ALWAYS weir_status submit_number(weir__posting by, weir_router handle, uint64_t flow,
+                                              const weir_event *event)
 {
-    if (flow == 0) {
+    weir__router *router = weir__router_find(by.context->engine, handle);
+    if (weir__unlikely(flow == 0)) {
         return weir__submit(by, router, &no_key, event);
     }
-    if (weir__unlikely(!takes(by->context->engine, router, false))) {
+    if (weir__unlikely(!takes(router, false))) {
         return WEIR_E_INVALID;
     }
     const weir__flow_key key = weir__flow_key_number(flow);
     return weir__submit(by, router, &key, event);
 }
 
-static weir_status submit_bytes(const weir__posting *by, weir_router router, const void *key,
-                                size_t size, const weir_event *event)
+static weir_status submit_bytes(weir__posting by, weir_router handle, const void *key, size_t size,
+                                const weir_event *event)
 {
+    weir__router *router = weir__router_find(by.context->engine, handle);
     if (size == 0) {
         return weir__submit(by, router, &no_key, event);
     }
-    if (key == NULL || size > WEIR__FLOW_KEY_MAX || !takes(by->context->engine, router, true)) {
+    if (key == NULL || size > WEIR__FLOW_KEY_MAX || !takes(router, true)) {
         return WEIR_E_INVALID;
     }
     const weir__flow_key found = weir__flow_key_bytes(key, size);
@@ -52,7 +53,7 @@ weir_status weir_router_submit(weir_engine *engine, weir_router router, uint64_t
                                const weir_event *event)
 {
     weir__posting by;
-    return weir__likely(weir__post_outside(engine, &by)) ? submit_number(&by, router, flow, event)
+    return weir__likely(weir__post_outside(engine, &by)) ? submit_number(by, router, flow, event)
                                                          : weir__post_why_not(engine);
 }
 
@@ -60,40 +61,71 @@ weir_status weir_router_submit_bytes(weir_engine *engine, weir_router router, co
                                      size_t size, const weir_event *event)
 {
     weir__posting by;
-    return weir__post_outside(engine, &by) ? submit_bytes(&by, router, key, size, event)
+    return weir__post_outside(engine, &by) ? submit_bytes(by, router, key, size, event)
                                            : weir__post_why_not(engine);
 }
 
-#define AHEAD 8u /* keys whose lines are asked for while others are submitted */
+/* Keys whose lines are asked for while others are submitted. */
+#define AHEAD 8u
+#define AHEAD_FLOW 4u
+#define GROUP 64u /* keys that are hashed at once */
 
-size_t weir_router_submit_batch(weir_engine *engine, weir_router router, const uint64_t *flows,
-                                const weir_event *const *events, size_t count,
-                                weir_status *statuses)
+/* Many with flows, of a router that takes their keys. Returns how many were accepted. */
+static size_t submit_group(weir__posting by, weir__router *router, const uint64_t *flows,
+                           const weir_event *const *events, size_t count, weir_status *statuses)
 {
-    weir__posting by;
-    weir_status all = WEIR_OK;
+    weir__flow_key keys[GROUP];
     size_t accepted = 0;
-    if (flows == NULL || events == NULL) {
-        all = WEIR_E_INVALID;
-    } else if (!weir__post_outside(engine, &by)) {
-        all = weir__post_why_not(engine);
-    } else if (!takes(engine, router, false)) {
-        all = WEIR_E_INVALID;
-    }
-    weir__router *known = all == WEIR_OK ? weir__router_find(engine, router) : NULL;
     for (size_t i = 0; i < count; i++) {
-        weir_status status = all;
-        if (weir__likely(all == WEIR_OK)) {
-            if (known != NULL && i + AHEAD < count && flows[i + AHEAD] != 0) {
-                const weir__flow_key ahead = weir__flow_key_number(flows[i + AHEAD]);
-                weir__table_prefetch(known, &ahead);
-            }
-            status = submit_number(&by, router, flows[i], events[i]);
+        keys[i] = flows[i] != 0 ? weir__flow_key_number(flows[i]) : no_key;
+        if (i < AHEAD) {
+            weir__table_expect(router, &keys[i]);
         }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (i + AHEAD < count) {
+            weir__table_expect(router, &keys[i + AHEAD]);
+        }
+        if (i + AHEAD_FLOW < count) {
+            weir__table_expect_flow(router, &keys[i + AHEAD_FLOW]);
+        }
+        const weir_status status = weir__submit(by, router, &keys[i], events[i]);
         accepted += status == WEIR_OK || status == WEIR_DROPPED ? 1 : 0;
         if (statuses != NULL) {
             statuses[i] = status;
         }
+    }
+    return accepted;
+}
+
+static size_t refuse_all(size_t count, weir_status *statuses, weir_status status)
+{
+    for (size_t i = 0; statuses != NULL && i < count; i++) {
+        statuses[i] = status;
+    }
+    return 0;
+}
+
+size_t weir_router_submit_batch(weir_engine *engine, weir_router handle, const uint64_t *flows,
+                                const weir_event *const *events, size_t count,
+                                weir_status *statuses)
+{
+    weir__posting by;
+    size_t accepted = 0;
+    if (flows == NULL || events == NULL) {
+        return refuse_all(count, statuses, WEIR_E_INVALID);
+    }
+    if (!weir__post_outside(engine, &by)) {
+        return refuse_all(count, statuses, weir__post_why_not(engine));
+    }
+    weir__router *router = weir__router_find(engine, handle);
+    if (router == NULL || !takes(router, false)) {
+        return refuse_all(count, statuses, router == NULL ? WEIR_UNKNOWN : WEIR_E_INVALID);
+    }
+    for (size_t i = 0; i < count; i += GROUP) {
+        const size_t group = count - i < GROUP ? count - i : GROUP;
+        accepted += submit_group(by, router, &flows[i], &events[i], group,
+                                 statuses != NULL ? &statuses[i] : NULL);
     }
     return accepted;
 }
@@ -125,12 +157,13 @@ static weir_status submit_inherited(weir_turn *turn, weir_router router, const w
     const weir__posting by = weir__turn_posting(turn);
     const weir__flow *flow = flow_at_hand(turn);
     if (turn->flow == 0 || (event != NULL && (event->flags & WEIR_EVENT_NO_FLOW) != 0)) {
-        return weir__submit(&by, router, &no_key, event);
+        return weir__submit(by, weir__router_find(by.context->engine, router), &no_key, event);
     }
-    if (flow != NULL && flow->bytes != NULL && takes(by.context->engine, router, true)) {
-        return submit_bytes(&by, router, flow->bytes, flow->size, event);
+    if (flow != NULL && flow->bytes != NULL &&
+        takes(weir__router_find(by.context->engine, router), true)) {
+        return submit_bytes(by, router, flow->bytes, flow->size, event);
     }
-    return submit_number(&by, router, turn->flow, event);
+    return submit_number(by, router, turn->flow, event);
 }
 
 weir_status weir_turn_submit(weir_turn *turn, weir_router router, uint64_t flow,
@@ -143,7 +176,7 @@ weir_status weir_turn_submit(weir_turn *turn, weir_router router, uint64_t flow,
         return submit_inherited(turn, router, event);
     }
     const weir__posting by = weir__turn_posting(turn);
-    return submit_number(&by, router, flow, event);
+    return submit_number(by, router, flow, event);
 }
 
 weir_status weir_turn_submit_bytes(weir_turn *turn, weir_router router, const void *key,
@@ -156,7 +189,7 @@ weir_status weir_turn_submit_bytes(weir_turn *turn, weir_router router, const vo
         return submit_inherited(turn, router, event);
     }
     const weir__posting by = weir__turn_posting(turn);
-    return submit_bytes(&by, router, key, size, event);
+    return submit_bytes(by, router, key, size, event);
 }
 
 weir_status weir_turn_finish(weir_turn *turn)

@@ -5,7 +5,7 @@
  * the router is a stop of the caretaker, which drains the workers first, and a stop of the engine
  * needs to know nothing of routers.
  *
- * A handle is | engine's serial 48 | number + 1, 16 |. Routers live as long as their engine.
+ * Routers live as long as their engine.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,23 +24,8 @@
 #include "flow/worker.h"
 
 #define PATH "weir_router_add"
-#define NUMBER_BITS 16
-#define NUMBER_MASK ((1u << NUMBER_BITS) - 1)
 
 /* ---- finding ---- */
-
-weir__router *weir__router_find(weir_engine *engine, weir_router handle)
-{
-    /* [Y9] pairs with [Y10]: the table, and what is in it. */
-    weir__routers *routers = weir__load(&engine->routers, acquire);
-    const uint32_t number = (uint32_t)(handle.id & NUMBER_MASK);
-    if (weir__unlikely(routers == NULL || number == 0 ||
-                       handle.id >> NUMBER_BITS != (engine->serial & (UINT64_MAX >> NUMBER_BITS)) ||
-                       number > weir__load(&routers->count, acquire))) {
-        return NULL;
-    }
-    return weir__load(&routers->all[number - 1], relaxed);
-}
 
 weir_router weir_router_find(weir_engine *engine, const char *name)
 {
@@ -167,8 +152,11 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     router->options = *o;
     router->handler = o->handler;
     router->targeted = o->targets != NULL;
+    router->plain = !router->targeted && !o->migrate;
     router->worker_count = router->targeted ? o->target_count : o->workers;
     router->shard_mask = shards - 1;
+    /* Where one list has them all the order is exact; else a little less of it is much cheaper. */
+    router->slack = shards == 1 ? 0 : o->idle_timeout / 4 < WEIR_S ? o->idle_timeout / 4 : WEIR_S;
     router->stride = sizeof(weir__flow) + ((more + 63) & ~(size_t)63);
     router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + 64);
     router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1;
@@ -259,6 +247,9 @@ static weir_status add_processors(weir__router *router, weir_error *error)
         if (router->workers[i].handle.id == 0) {
             return WEIR_E_NOMEM;
         }
+        /* Nobody knows of it, so that it is there. */
+        router->workers[i].processor =
+            weir__registry_find(&router->engine->registry, router->workers[i].handle);
     }
     return router->caretaker.id != 0 ? WEIR_OK : WEIR_E_NOMEM;
 }
@@ -266,7 +257,7 @@ static weir_status add_processors(weir__router *router, weir_error *error)
 /* routers->lock held. From here on it belongs to the table, where it stays, whatever comes. */
 static weir_router publish(weir__routers *routers, weir__router *router, uint32_t number)
 {
-    router->id = router->engine->serial << NUMBER_BITS | (number + 1);
+    router->id = router->engine->serial << WEIR__ROUTER_NUMBER_BITS | (number + 1);
     weir__store(&routers->all[number], router, relaxed);
     weir__store(&routers->count, number + 1, release); /* [Y10] */
     return (weir_router){ router->id };
@@ -328,6 +319,7 @@ weir_router weir_router_add(weir_engine *engine, const weir_router_options *opti
     if (weir__options_router(engine, options, &checked, error) != WEIR_OK) {
         return out;
     }
+    weir__flow_seed_make();
     weir__routers *routers = routers_of(engine);
     if (routers == NULL) {
         weir__error_memory(error, PATH);
@@ -341,6 +333,20 @@ weir_router weir_router_add(weir_engine *engine, const weir_router_options *opti
 
 /* ---- the end ---- */
 
+#define GRACE WEIR_S /* for those who are in the middle of a call; else the engine's end frees it */
+
+/* Its processors have ended. Who is inside its mark may have found it open. */
+static void free_flows(weir_engine *engine, weir__router *router)
+{
+    weir__routers *routers = weir__load(&engine->routers, relaxed);
+    weir__mutex_lock(&routers->lock);
+    if (!router->freed && weir__contexts_wait(engine, weir__clock_now() + GRACE)) {
+        weir__table_empty(router);
+        router->freed = true;
+    }
+    weir__mutex_unlock(&routers->lock);
+}
+
 weir_status weir_router_stop(weir_engine *engine, weir_router handle, weir_ns timeout,
                              weir_stop_report *report)
 {
@@ -351,7 +357,11 @@ weir_status weir_router_stop(weir_engine *engine, weir_router handle, weir_ns ti
     if (weir__context_in_handler()) {
         return WEIR_E_BLOCKING;
     }
-    weir__store(&router->closed, 1, release); /* [Y2] pairs with [Y1] */
+    weir__store(&router->closed, 1, seq_cst); /* [Y2] pairs with [Y1] */
     weir__room_wake_all(engine);
-    return weir_processor_stop(engine, router->caretaker, timeout, report);
+    const weir_status status = weir_processor_stop(engine, router->caretaker, timeout, report);
+    if (status == WEIR_OK) {
+        free_flows(engine, router);
+    }
+    return status;
 }

@@ -29,6 +29,7 @@
 #ifndef WEIR_FLOW_ROUTER_H
 #define WEIR_FLOW_ROUTER_H
 
+#include "base/assert.h"
 #include "engine/engine.h"
 #include "observe/histogram.h"
 #include "weir/flow.h"
@@ -58,19 +59,24 @@ typedef struct weir__flow {
     uint32_t submitted; /* accepted, the dropped ones included */
     uint32_t dropped;
     uint32_t newer, older; /* in the order of their last submit; newer: of the free ones, too */
-    weir_ns touched;       /* that submit, on the coarse clock */
+    weir_ns touched;       /* that submit, on the coarse clock ... */
+    weir_ns listed;        /* ... and when it came to its place in that order: up to router->slack
+                              earlier */
     uint16_t worker;
-    uint8_t why;     /* weir_flow_end that was asked for while nothing waited; 0: none */
-    bool chored;     /* on the list of its worker's chores: the record stays */
-    bool lingers;    /* its state has ended, but something waited: who takes that away says so */
-    uint32_t ticket; /* targets: of its last event, in the target's mailbox */
+    uint8_t why;  /* weir_flow_end that was asked for while nothing waited; 0: none */
+    bool chored;  /* on the list of its worker's chores: the record stays */
+    bool lingers; /* its state has ended, but something waited: who takes that away says so */
 
     /* The worker. */
     _Alignas(64) weir__atomic_u32 handled; /* done by the worker, whatever came of it */
     uint32_t index;                        /* its own number. Set once */
     uint64_t shown;                        /* id, again: event->flow. Set once */
-    uint32_t chore_next;                   /* under the worker's lock */
-    bool stateful;                         /* init has succeeded */
+    union {
+        uint32_t chore_next; /* under the worker's lock */
+        uint32_t ticket;     /* targets: of its last event, in the target's mailbox. Under the
+                                shard's lock */
+    };
+    bool stateful;            /* init has succeeded */
     weir__atomic_u32 lost;    /* a finish was dropped: 1. Under the shard's lock, or in the worker's
                                 mailbox's eviction; the worker clears it */
     weir__atomic_u32 anew;    /* ... events from this number on belong to a new flow ... */
@@ -80,16 +86,19 @@ typedef struct weir__flow {
 _Static_assert(sizeof(weir__flow) == 128, "a flow is two lines");
 #define WEIR__FLOW_STATE offsetof(weir__flow, state)
 
-typedef struct weir__flow_slot {
-    uint32_t tag;
-    uint32_t index; /* of the record; 0: empty */
-} weir__flow_slot;
+/* Open addressing. A slot is | where its key falls 32 | record 32 |; 0: empty. */
+typedef struct weir__flow_table {
+    struct weir__flow_table *before; /* the one half its size that it has replaced; or NULL */
+    uint32_t mask;                   /* its length is a power of two */
+    weir__atomic_u64 slots[];
+} weir__flow_table;
 
 typedef struct weir__shard {
     _Alignas(64) weir__brief lock;
-    uint32_t mask; /* of the table, whose length is a power of two */
     uint32_t count;
-    weir__flow_slot *table;          /* NULL: none yet */
+    WEIR__ATOMIC(weir__flow_table *)
+    table;                           /* NULL: none yet. Written under the lock; who only
+                                               guesses (prefetch) reads it without */
     uint32_t oldest, newest;         /* by last submit; 0: none */
     uint32_t free;                   /* records; 0: none */
     weir__atomic_u64 oldest_touched; /* UINT64_MAX: there is none. Anyone reads it */
@@ -99,6 +108,7 @@ typedef struct weir__shard {
 /* A processor that runs flows, or one of the targets. */
 typedef struct weir__worker {
     _Alignas(64) struct weir__router *router;
+    weir__processor *processor; /* while the router is not closed. Not of a target */
     weir_processor handle;
     uint32_t index;
     weir__atomic_u32 beyond; /* events over worker_max, paid out of ingress_max. By exchange */
@@ -127,9 +137,11 @@ typedef struct weir__router {
     weir_router_options options; /* checked, defaults filled in; its strings and arrays not */
     weir_handler handler;        /* NULL: by cases, or targets */
     bool targeted;
+    bool plain; /* neither that nor migrate: the straight way will do */
     uint32_t worker_count;
     uint32_t shard_mask;
     size_t stride;       /* of a record */
+    weir_ns slack;       /* how exact the order of flows by their last submit is */
     uint32_t flows_most; /* flows_max, and what may come above it for a while */
     weir__worker *workers;
     weir__shard *shards;
@@ -167,8 +179,23 @@ typedef struct weir__flow_key {
     uint32_t size;
 } weir__flow_key;
 
+/* A handle is | engine's serial 48 | number + 1, 16 |. */
+#define WEIR__ROUTER_NUMBER_BITS 16
+#define WEIR__ROUTER_NUMBER_MASK ((1u << WEIR__ROUTER_NUMBER_BITS) - 1)
+
 /* Any thread. NULL: no such router. It lives as long as its engine. */
-weir__router *weir__router_find(weir_engine *engine, weir_router handle);
+static inline weir__router *weir__router_find(weir_engine *engine, weir_router handle)
+{
+    /* [Y9] pairs with [Y10]: the table, and what is in it. */
+    weir__routers *routers = weir__load(&engine->routers, acquire);
+    const uint32_t number = (uint32_t)(handle.id & WEIR__ROUTER_NUMBER_MASK);
+    if (weir__unlikely(routers == NULL || number == 0 ||
+                       number > weir__load(&routers->count, acquire))) {
+        return NULL;
+    }
+    weir__router *router = weir__load(&routers->all[number - 1], relaxed);
+    return weir__likely(router->id == handle.id) ? router : NULL;
+}
 
 static inline bool weir__router_is_closed(weir__router *router)
 {

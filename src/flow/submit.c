@@ -440,21 +440,17 @@ static weir_status submit_checked(submit *s, const weir_event *event)
     return weir__likely(status == WEIR_OK) ? WEIR_OK : refuse(s, event, status);
 }
 
-weir_status weir__submit(const weir__posting *by, weir_router to, const weir__flow_key *key,
-                         const weir_event *event)
+weir_status weir__submit_slowly(const weir__posting *by, weir__router *router,
+                                const weir__flow_key *key, const weir_event *event)
 {
     submit s;
     s.by = *by;
+    s.router = router;
     s.key = key;
     s.bytes = NULL;
-    weir__post_begin(by->context);
-    s.router = weir__router_find(by->context->engine, to);
-    if (weir__unlikely(s.router == NULL)) {
-        s.refused = NULL;
-        return refuse(&s, event, WEIR_UNKNOWN);
-    }
-    s.by.marks = s.router->targeted ? 0 : WEIR__ENVELOPE_ROUTED;
-    const weir_status status = submit_checked(&s, event);
+    s.refused = NULL;
+    const weir_status status =
+        router != NULL ? submit_checked(&s, event) : refuse(&s, event, WEIR_UNKNOWN);
     if (weir__tell_begin()) {
         weir__tell_end(
             "submits %s%s%s", event != NULL && event->type != NULL ? event->type->name : "nothing",

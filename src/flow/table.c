@@ -6,103 +6,35 @@
  */
 #include "flow/table.h"
 
-#include <string.h>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "base/assert.h"
 #include "base/memory.h"
-#include "base/processwide.h"
-#include "sync/thread.h"
 
 #define TABLE_FIRST 16u /* entries of a shard's first table */
 
-/* ---- keys ---- */
+/* ---- finding, guessed ---- */
 
-/* One for the process: flows whose keys are bytes have the same number in all routers. */
-static uint64_t seed(void)
+void weir__table_expect(weir__router *router, const weir__flow_key *key)
 {
-    static WEIR__PROCESS_WIDE weir__atomic_u64 the_seed;
-    uint64_t known = weir__load(&the_seed, relaxed);
-    if (weir__unlikely(known == 0)) {
-        const uint64_t made = weir__random_seed() | 1;
-        known = weir__cas(&the_seed, &known, made, relaxed, relaxed) ? made : known;
-    }
-    return known;
-}
-
-weir__flow_key weir__flow_key_number(uint64_t number)
-{
-    return (weir__flow_key){ .id = number,
-                             .hash = XXH3_64bits_withSeed(&number, sizeof(number), seed()) };
-}
-
-uint64_t weir_flow_hash(const void *key, size_t size)
-{
-    const uint64_t hash = XXH3_64bits_withSeed(key, key != NULL ? size : 0, seed());
-    return hash != 0 ? hash : 1;
-}
-
-weir__flow_key weir__flow_key_bytes(const void *bytes, size_t size)
-{
-    const uint64_t hash = weir_flow_hash(bytes, size);
-    return (weir__flow_key){ .id = hash, .hash = hash, .bytes = bytes, .size = (uint32_t)size };
-}
-
-static bool is_its_key(const weir__flow *flow, const weir__flow_key *key)
-{
-    return flow->id == key->id &&
-           (key->bytes == NULL ||
-            (flow->size == key->size && memcmp(flow->bytes, key->bytes, key->size) == 0));
-}
-
-const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key)
-{
-    unsigned char *copy = weir__allocate_raw(&router->engine->allocator, key->size);
-    if (copy != NULL) {
-        memcpy(copy, key->bytes, key->size);
-        weir__add(&router->bytes, key->size, relaxed);
-    }
-    return copy;
-}
-
-void weir__flow_key_free(weir__router *router, const unsigned char *bytes, uint32_t size)
-{
-    if (bytes != NULL) {
-        weir__release(&router->engine->allocator, (void *)(uintptr_t)bytes, size);
-        weir__sub(&router->bytes, size, relaxed);
-    }
-}
-
-/* ---- finding ---- */
-
-weir__flow *weir__table_find(weir__router *router, weir__shard *shard, const weir__flow_key *key)
-{
-    const uint32_t tag = (uint32_t)key->hash;
-    if (weir__unlikely(shard->table == NULL)) {
-        return NULL;
-    }
-    for (uint32_t at = tag & shard->mask;; at = (at + 1) & shard->mask) {
-        const weir__flow_slot slot = shard->table[at];
-        if (slot.index == 0) {
-            return NULL;
-        }
-        if (slot.tag == tag) {
-            weir__flow *flow = weir__flow_at(router, slot.index);
-            if (weir__likely(is_its_key(flow, key))) {
-                return flow;
-            }
-        }
-    }
-}
-
-void weir__table_prefetch(weir__router *router, const weir__flow_key *key)
-{
-    /* Without the lock the table may be another one a moment later: only its first lines are asked
-     * for, and nothing is read. */
-    const weir__shard *shard = weir__shard_for(router, key);
+    weir__shard *shard = weir__shard_for(router, key);
+    /* [Y11] pairs with [Y12]: its mask. Tables stay until the router goes. */
+    weir__flow_table *table = weir__load(&shard->table, acquire);
     __builtin_prefetch(shard, 1);
+    if (table != NULL) {
+        __builtin_prefetch(&table->slots[(uint32_t)key->hash & table->mask]);
+    }
+}
+
+void weir__table_expect_flow(weir__router *router, const weir__flow_key *key)
+{
+    weir__flow_table *table = weir__load(&weir__shard_for(router, key)->table, acquire); /* [Y11] */
+    const uint32_t tag = (uint32_t)key->hash;
+    for (uint32_t i = 0; table != NULL && i < 4; i++) {
+        const uint64_t slot = weir__load(&table->slots[(tag + i) & table->mask], relaxed);
+        if ((uint32_t)(slot >> 32) == tag && (uint32_t)slot != 0) {
+            __builtin_prefetch(weir__flow_at(router, (uint32_t)slot), 1);
+            return;
+        }
+    }
 }
 
 /* ---- the order of submits ---- */
@@ -116,7 +48,7 @@ static weir__flow *flow_or_null(weir__router *router, uint32_t index)
 static void tell_oldest(weir__router *router, weir__shard *shard)
 {
     const weir__flow *oldest = flow_or_null(router, shard->oldest);
-    weir__store(&shard->oldest_touched, oldest != NULL ? (uint64_t)oldest->touched : UINT64_MAX,
+    weir__store(&shard->oldest_touched, oldest != NULL ? (uint64_t)oldest->listed : UINT64_MAX,
                 relaxed);
 }
 
@@ -149,10 +81,10 @@ static void append(weir__router *router, weir__shard *shard, weir__flow *flow)
     shard->newest = flow->index;
 }
 
-void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now)
+void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now)
 {
     const bool was_oldest = shard->oldest == flow->index;
-    flow->touched = now;
+    flow->listed = now;
     if (shard->newest != flow->index) {
         unlink_flow(router, shard, flow);
         append(router, shard, flow);
@@ -164,12 +96,13 @@ void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flo
 
 /* ---- room ---- */
 
-static uint32_t capacity_of(const weir__shard *shard)
+static uint32_t capacity_of(weir__shard *shard)
 {
-    return shard->table != NULL ? shard->mask + 1 : 0;
+    const weir__flow_table *table = weir__load(&shard->table, relaxed);
+    return table != NULL ? table->mask + 1 : 0;
 }
 
-weir__table_lack weir__table_lacks(const weir__shard *shard)
+weir__table_lack weir__table_lacks(weir__shard *shard)
 {
     /* At most three quarters full. */
     if ((uint64_t)(shard->count + 1) * 4 > (uint64_t)capacity_of(shard) * 3) {
@@ -178,44 +111,60 @@ weir__table_lack weir__table_lacks(const weir__shard *shard)
     return shard->free == 0 ? WEIR__TABLE_LACKS_RECORD : WEIR__TABLE_LACKS_NOTHING;
 }
 
-static void put(weir__flow_slot *table, uint32_t mask, weir__flow_slot slot)
+static void put(weir__flow_table *table, uint64_t slot)
 {
-    uint32_t at = slot.tag & mask;
-    while (table[at].index != 0) {
-        at = (at + 1) & mask;
+    uint32_t at = (uint32_t)(slot >> 32) & table->mask;
+    while (weir__load(&table->slots[at], relaxed) != 0) {
+        at = (at + 1) & table->mask;
     }
-    table[at] = slot;
+    weir__store(&table->slots[at], slot, relaxed);
 }
 
-/* Twice the table. Nobody waits for the memory, but for the moving: some ns an entry. */
+static size_t table_size(uint32_t capacity)
+{
+    return sizeof(weir__flow_table) + capacity * sizeof(uint64_t);
+}
+
+/* Lock held: takes the place of the one that is there. */
+static void replace(weir__shard *shard, weir__flow_table *table)
+{
+    weir__flow_table *old = weir__load(&shard->table, relaxed);
+    for (uint32_t i = 0; old != NULL && i <= old->mask; i++) {
+        const uint64_t slot = weir__load(&old->slots[i], relaxed);
+        if (slot != 0) {
+            put(table, slot);
+        }
+    }
+    table->before = old;
+    /* [Y12] pairs with [Y11]. */
+    weir__store(&shard->table, table, release);
+}
+
+/* Twice the table. Nobody waits for the memory, but for the moving: some ns an entry. The old one
+ * stays, for those who read it without the lock: all of them together are no larger than the last.
+ */
 static bool grow(weir__router *router, weir__shard *shard)
 {
-    const weir_allocator *allocator = &router->engine->allocator;
     weir__brief_lock(&shard->lock);
     const uint32_t seen = capacity_of(shard);
     weir__brief_unlock(&shard->lock);
     const uint32_t wanted = seen == 0 ? TABLE_FIRST : seen * 2;
-    weir__flow_slot *table = weir__allocate(allocator, wanted * sizeof(*table));
+    weir__flow_table *table = weir__allocate(&router->engine->allocator, table_size(wanted));
     if (table == NULL) {
         return false;
     }
-    weir__flow_slot *spare = table;
-    uint32_t spare_size = wanted;
+    table->mask = wanted - 1;
     weir__brief_lock(&shard->lock);
-    if (capacity_of(shard) == seen) { /* else somebody was faster */
-        for (uint32_t i = 0; i < seen; i++) {
-            if (shard->table[i].index != 0) {
-                put(table, wanted - 1, shard->table[i]);
-            }
-        }
-        spare = shard->table;
-        spare_size = seen;
-        shard->table = table;
-        shard->mask = wanted - 1;
-        weir__add(&router->bytes, (uint64_t)(wanted - seen) * sizeof(*table), relaxed);
+    const bool needed = capacity_of(shard) == seen; /* else somebody was faster */
+    if (needed) {
+        replace(shard, table);
     }
     weir__brief_unlock(&shard->lock);
-    weir__release(allocator, spare, spare_size * sizeof(*spare));
+    if (needed) {
+        weir__add(&router->bytes, table_size(wanted), relaxed);
+    } else {
+        weir__release(&router->engine->allocator, table, table_size(wanted));
+    }
     return true;
 }
 
@@ -277,13 +226,14 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
     flow->submitted = 0;
     flow->dropped = 0;
     flow->touched = 0;
+    flow->listed = 0;
     flow->why = 0;
     flow->chored = false;
     flow->lingers = false;
     flow->stateful = false;
     weir__store(&flow->handled, 0, relaxed);
     weir__store(&flow->lost, 0, relaxed);
-    put(shard->table, shard->mask, (weir__flow_slot){ flow->tag, index });
+    put(weir__load(&shard->table, relaxed), (uint64_t)flow->tag << 32 | index);
     shard->count++;
     append(router, shard, flow);
     if (shard->oldest == index) {
@@ -292,30 +242,33 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
     return flow;
 }
 
-static void take_out(weir__shard *shard, uint32_t index, uint32_t tag)
+static void take_out(weir__flow_table *table, uint32_t index, uint32_t tag)
 {
-    weir__flow_slot *table = shard->table;
-    const uint32_t mask = shard->mask;
+    const uint32_t mask = table->mask;
     uint32_t hole = tag & mask;
-    while (table[hole].index != index) {
-        WEIR_ASSERT(table[hole].index != 0);
+    while ((uint32_t)weir__load(&table->slots[hole], relaxed) != index) {
+        WEIR_ASSERT(weir__load(&table->slots[hole], relaxed) != 0);
         hole = (hole + 1) & mask;
     }
-    for (uint32_t at = (hole + 1) & mask; table[at].index != 0; at = (at + 1) & mask) {
-        const uint32_t home = table[at].tag & mask;
+    for (uint32_t at = (hole + 1) & mask;; at = (at + 1) & mask) {
+        const uint64_t slot = weir__load(&table->slots[at], relaxed);
+        if (slot == 0) {
+            break;
+        }
         /* It may go where the hole is unless its home lies between the two. */
+        const uint32_t home = (uint32_t)(slot >> 32) & mask;
         if (((at - home) & mask) >= ((at - hole) & mask)) {
-            table[hole] = table[at];
+            weir__store(&table->slots[hole], slot, relaxed);
             hole = at;
         }
     }
-    table[hole] = (weir__flow_slot){ 0, 0 };
+    weir__store(&table->slots[hole], 0, relaxed);
 }
 
 const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard, weir__flow *flow)
 {
     const unsigned char *bytes = flow->bytes;
-    take_out(shard, flow->index, flow->tag);
+    take_out(weir__load(&shard->table, relaxed), flow->index, flow->tag);
     shard->count--;
     const bool was_oldest = shard->oldest == flow->index;
     unlink_flow(router, shard, flow);
@@ -328,7 +281,7 @@ const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard
     return bytes;
 }
 
-void weir__table_close(weir__router *router)
+void weir__table_empty(weir__router *router)
 {
     const weir_allocator *allocator = &router->engine->allocator;
     for (uint32_t i = 0; router->shards != NULL && i <= router->shard_mask; i++) {
@@ -338,13 +291,26 @@ void weir__table_close(weir__router *router)
             index = flow->newer;
             weir__flow_key_free(router, flow->bytes, flow->size);
         }
-        weir__release(allocator, shard->table, capacity_of(shard) * sizeof(*shard->table));
-        shard->table = NULL;
+        for (weir__flow_table *table = weir__load(&shard->table, relaxed); table != NULL;) {
+            weir__flow_table *before = table->before;
+            weir__release(allocator, table, table_size(table->mask + 1));
+            table = before;
+        }
+        weir__store(&shard->table, NULL, relaxed);
+        shard->oldest = 0;
     }
     for (uint32_t i = 0; router->chunks != NULL && i < router->chunk_count; i++) {
         weir__release(allocator, weir__load(&router->chunks[i], relaxed),
                       router->stride * WEIR__FLOW_CHUNK);
     }
+    router->chunk_count = 0;
+    weir__store(&router->bytes, 0, relaxed);
+}
+
+void weir__table_close(weir__router *router)
+{
+    const weir_allocator *allocator = &router->engine->allocator;
+    weir__table_empty(router);
     weir__release(allocator, router->chunks, router->chunk_max * sizeof(*router->chunks));
     weir__release(allocator, router->shards, (router->shard_mask + 1) * sizeof(*router->shards));
     router->chunks = NULL;

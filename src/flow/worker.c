@@ -151,19 +151,21 @@ static weir_status make_state(weir__worker *worker, weir_turn *turn, weir__flow 
 }
 
 /* In a handler the turn is the flow's: it has no address, and what it sends is of its flow. */
-static weir_status run(weir__worker *worker, weir_turn *turn, const weir_event *event,
-                       weir__at_hand *at)
+static WEIR__ALWAYS weir_status run(weir__worker *worker, weir_turn *turn, const weir_event *event,
+                                    weir__at_hand *at)
 {
     const weir_router_options *options = &worker->router->options;
     const weir_processor self = turn->self;
-    weir__flow *flow = at->flow;
+    weir__flow *const flow = at->flow;
     void *state = options->argument;
     weir_status status = WEIR_OK;
     turn->self = (weir_processor){ 0 };
     turn->at_hand = at;
-    if (flow != NULL) {
+    if (weir__likely(flow != NULL)) {
         state = options->state_size > 0 ? flow->state : state;
-        status = weir__likely(flow->stateful) ? WEIR_OK : make_state(worker, turn, flow, state);
+        if (weir__unlikely(!flow->stateful)) {
+            status = make_state(worker, turn, flow, state);
+        }
     }
     if (weir__likely(status == WEIR_OK)) {
         status = handle(worker, turn, state, event);
@@ -173,11 +175,27 @@ static weir_status run(weir__worker *worker, weir_turn *turn, const weir_event *
     return status;
 }
 
-static weir_status run_flow(weir__worker *worker, weir_turn *turn, weir_event *event,
-                            uint32_t number, weir__flow *flow)
+#define AHEAD 2 /* events, whose flows are asked for while one is handled */
+
+/* Flows are many, and those of the next events are likely to be far away. */
+static inline void expect(weir__router *router, const weir_turn *turn)
+{
+    weir__envelope *next = turn->place;
+    if (next != NULL && next + AHEAD < turn->place_end) {
+        next += AHEAD;
+        const uint32_t state = weir__load(&next->state, acquire); /* [E] */
+        if ((state & WEIR__ENVELOPE_ROUTED) != 0 && (uint32_t)next->flow != 0) {
+            __builtin_prefetch(&weir__flow_at(router, (uint32_t)next->flow)->handled, 1);
+        }
+    }
+}
+
+static WEIR__ALWAYS weir_status run_flow(weir__worker *worker, weir_turn *turn, weir_event *event,
+                                         uint32_t number, weir__flow *flow)
 {
     weir__at_hand at = { .router = worker->router, .flow = flow };
     weir_status status = WEIR_OK;
+    expect(worker->router, turn);
     if (weir__unlikely(weir__load(&flow->lost, acquire) != 0) && /* [Y8] */
         (int32_t)(number - weir__load(&flow->anew, relaxed)) >= 0) {
         end_state(worker, flow, WEIR_FLOW_FINISHED);
@@ -202,9 +220,24 @@ static weir_status run_flow(weir__worker *worker, weir_turn *turn, weir_event *e
     return status;
 }
 
+WEIR__SELDOM static weir_status run_loose(weir__worker *worker, weir_turn *turn,
+                                          const weir_event *event)
+{
+    weir__at_hand at = { .router = worker->router };
+    turn->flow = 0;
+    return run(worker, turn, event, &at);
+}
+
+/* The handler did not say OK. */
+WEIR__SELDOM static void count_aloud(weir__worker *worker, weir_status status)
+{
+    const bool well = status == WEIR_DROPPED || status == WEIR_ALREADY || status == WEIR_UNHANDLED;
+    weir__cell_add(well ? &worker->handled : &worker->dead, 1);
+}
+
 weir_status weir__worker_handle(void *state, weir_turn *turn, const weir_event *event)
 {
-    weir__worker *worker = state;
+    weir__worker *const worker = state;
     weir_event *mine = (weir_event *)(uintptr_t)event; /* the turn's own, made for this call */
     const uint64_t routed = event->flow;
     weir_status status;
@@ -216,13 +249,13 @@ weir_status weir__worker_handle(void *state, weir_turn *turn, const weir_event *
         weir__flow *flow = weir__flow_at(worker->router, (uint32_t)routed);
         status = run_flow(worker, turn, mine, (uint32_t)(routed >> 32), flow);
     } else {
-        weir__at_hand at = { .router = worker->router };
-        turn->flow = 0;
-        status = run(worker, turn, mine, &at);
+        status = run_loose(worker, turn, event);
     }
-    const bool well = status == WEIR_OK || status == WEIR_DROPPED || status == WEIR_ALREADY ||
-                      status == WEIR_UNHANDLED;
-    weir__cell_add(weir__likely(well) ? &worker->handled : &worker->dead, 1);
+    if (weir__likely(status == WEIR_OK)) {
+        weir__cell_add(&worker->handled, 1);
+    } else {
+        count_aloud(worker, status);
+    }
     if (weir__unlikely(weir__load(&worker->beyond, relaxed) != 0)) {
         weir__worker_give_back(worker);
     }
