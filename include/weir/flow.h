@@ -73,16 +73,17 @@ typedef struct weir_router_options {
     weir_ns block_max;      /* default 1 s; then FULL */
     uint64_t flows_max;     /* live at once; default 1,000,000; 1..16,000,000. The one that has been
                                idle for longest goes for a new one. Exact up to 4,096; above that,
-                               "longest" is known to a second. While all of them have events
+                               "longest" is known to 1/64 of idle_timeout,
+                               at most 10 s. While all of them have events
                                waiting, up to a sixteenth more (and 64) are made; then it is as if
                                every worker were full */
     weir_ns idle_timeout;   /* a flow with nothing to do for so long ends, never earlier, up to a
-                               quarter (or a second) later; default 10 min; WEIR_FOREVER: never */
+                               64th (or 10 s) later; default 10 min; WEIR_FOREVER: never */
     bool migrate;           /* a flow that has nothing waiting may go on on a less loaded worker */
     weir_flow_keys keys;
 
-    /* Threads of its own: a thread a worker, on a dispatcher that has the router's name. Then
-     * `dispatcher` must be NULL. */
+    /* Threads of its own: a thread a worker, on a dispatcher that has the router's name, until
+     * weir_router_stop. Then `dispatcher` must be NULL. */
     bool own_threads;
     weir_idle idle;       /* theirs */
     const int32_t *cores; /* one a thread, in turn */

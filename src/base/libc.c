@@ -53,6 +53,18 @@ void weir__memory_prepare(void *memory, size_t size)
 #endif
 }
 
+void weir__memory_huge(void *memory, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    const int before = errno;
+    (void)madvise(memory, size, MADV_HUGEPAGE); /* refused: small ones */
+    errno = before;
+#else
+    (void)memory;
+    (void)size;
+#endif
+}
+
 _Noreturn void weir__assert_fail(const char *expression, const char *file, int line)
 {
     fprintf(stderr, "%s:%d: weir assertion failed: %s\n", file, line, expression);

@@ -24,6 +24,16 @@ void *weir__allocate(const weir_allocator *allocator, size_t size)
     return memory;
 }
 
+void *weir__allocate_huge(const weir_allocator *allocator, size_t size)
+{
+    void *memory = allocator->allocate(allocator->context, size, WEIR__HUGE_PAGE);
+    if (memory != NULL) {
+        weir__memory_huge(memory, size);
+        memset(memory, 0, size);
+    }
+    return memory;
+}
+
 void weir__release(const weir_allocator *allocator, void *memory, size_t size)
 {
     if (memory != NULL) {

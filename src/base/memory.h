@@ -20,6 +20,11 @@ void *weir__allocate_raw(const weir_allocator *allocator, size_t size);
 /* Has the system get the pages of such a chunk ready in one go, if it can: touched one by one, each
  * costs a trip into the kernel. */
 void weir__memory_prepare(void *memory, size_t size);
+/* The same, zeroed, for memory that is touched all over, in whole huge pages: each is one entry of
+ * the translation cache, if the system has them. */
+#define WEIR__HUGE_PAGE ((size_t)2 << 20)
+void *weir__allocate_huge(const weir_allocator *allocator, size_t size);
+void weir__memory_huge(void *memory, size_t size);
 void weir__release(const weir_allocator *allocator, void *memory, size_t size);
 
 /* A copy of `text` (NULL gives NULL and success). False: no memory. */

@@ -142,6 +142,11 @@ static uint32_t shards_for(uint64_t flows_max)
     return shards;
 }
 
+static weir_ns least(weir_ns a, weir_ns b)
+{
+    return a < b ? a : b;
+}
+
 /* All its memory but for records and tables. */
 static bool fill_in(weir__router *router, const weir_router_options *o)
 {
@@ -156,10 +161,10 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     router->worker_count = router->targeted ? o->target_count : o->workers;
     router->shard_mask = shards - 1;
     /* Where one list has them all the order is exact; else a little less of it is much cheaper. */
-    router->slack = shards == 1 ? 0 : o->idle_timeout / 4 < WEIR_S ? o->idle_timeout / 4 : WEIR_S;
+    router->slack = shards == 1 ? 0 : least(o->idle_timeout / 64, 10 * WEIR_S);
     router->stride = sizeof(weir__flow) + ((more + 63) & ~(size_t)63);
     router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + 64);
-    router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1;
+    router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1 + 64; /* a slab */
     router->shards = weir__allocate(allocator, shards * sizeof(*router->shards));
     router->chunks = weir__allocate(allocator, router->chunk_max * sizeof(*router->chunks));
     router->workers = weir__allocate(allocator, router->worker_count * sizeof(*router->workers));
@@ -180,6 +185,17 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
            weir__copy_text(allocator, o->name, &router->name);
 }
 
+/* Those that are left without work. They may not be needed as long as the engine is. */
+static void remove_threads(weir__router *router)
+{
+    for (uint32_t i = 0; i < router->worker_count; i++) {
+        if (router->workers[i].thread.id != 0) {
+            (void)weir_thread_remove(router->engine, router->workers[i].thread, NULL);
+            router->workers[i].thread.id = 0;
+        }
+    }
+}
+
 /* A thread a worker, on a dispatcher of the router's name. */
 static weir_status add_threads(weir__router *router, weir_error *error)
 {
@@ -188,12 +204,13 @@ static weir_status add_threads(weir__router *router, weir_error *error)
         char name[WEIR__ROUTER_NAME_SIZE + 16];
         snprintf(name, sizeof(name), "%s-%u", router->name, i);
         const int32_t *core = o->core_count > 0 ? &o->cores[i % o->core_count] : NULL;
-        const weir_thread thread = weir_thread_add(
+        router->workers[i].thread = weir_thread_add(
             router->engine,
             WEIR_THREAD(.name = name, .dispatchers = WEIR_NAMES(router->name), .idle = o->idle,
                         .cores = core, .core_count = core != NULL ? 1 : 0),
             error);
-        if (thread.id == 0) {
+        if (router->workers[i].thread.id == 0) {
+            remove_threads(router);
             return error != NULL ? error->status : WEIR_E_SYSTEM;
         }
     }
@@ -230,8 +247,7 @@ static weir_processor add_worker(weir__router *router, uint32_t index, weir_erro
                        .mailbox_max = o->worker_max + (block ? o->ingress_max : 0),
                        .batch_max = o->batch_max, .overflow = o->overflow,
                        .block_max = o->block_max),
-        &(const weir__processor_more){
-            .within = o->worker_max, .chore = weir__worker_chore, .evicted = weir__worker_evicted },
+        &(const weir__processor_more){ .within = o->worker_max, .chore = weir__worker_chore },
         error);
 }
 
@@ -344,6 +360,7 @@ static void free_flows(weir_engine *engine, weir__router *router)
         weir__table_empty(router);
         router->freed = true;
     }
+    remove_threads(router);
     weir__mutex_unlock(&routers->lock);
 }
 

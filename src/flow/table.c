@@ -48,8 +48,8 @@ static weir__flow *flow_or_null(weir__router *router, uint32_t index)
 static void tell_oldest(weir__router *router, weir__shard *shard)
 {
     const weir__flow *oldest = flow_or_null(router, shard->oldest);
-    weir__store(&shard->oldest_touched, oldest != NULL ? (uint64_t)oldest->listed : UINT64_MAX,
-                relaxed);
+    weir__store(&shard->oldest_touched,
+                oldest != NULL ? (uint64_t)weir__flow_listed(oldest) : UINT64_MAX, relaxed);
 }
 
 static void unlink_flow(weir__router *router, weir__shard *shard, weir__flow *flow)
@@ -81,10 +81,10 @@ static void append(weir__router *router, weir__shard *shard, weir__flow *flow)
     shard->newest = flow->index;
 }
 
-void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now)
+void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow)
 {
     const bool was_oldest = shard->oldest == flow->index;
-    flow->listed = now;
+    flow->lag = 0;
     if (shard->newest != flow->index) {
         unlink_flow(router, shard, flow);
         append(router, shard, flow);
@@ -168,33 +168,59 @@ static bool grow(weir__router *router, weir__shard *shard)
     return true;
 }
 
-/* A chunk of records for this shard. */
+/* The first chunks are had one by one, later ones many at a time, in huge pages: a router with few
+ * flows stays small, and one with many meets the translation cache less often. */
+#define CHUNKS_SINGLE 64u
+#define SLAB_CHUNKS 64u
+
+static size_t chunk_size(const weir__router *router)
+{
+    return router->stride * WEIR__FLOW_CHUNK;
+}
+
+static bool begins_slab(uint32_t number)
+{
+    return number >= CHUNKS_SINGLE && (number - CHUNKS_SINGLE) % SLAB_CHUNKS == 0;
+}
+
+/* records_lock held. More chunks that belong to no shard yet. False: no memory, or there are as many
+ * as there may be. */
+static bool make_chunks(weir__router *router)
+{
+    const weir_allocator *allocator = &router->engine->allocator;
+    const uint32_t number = router->chunk_count;
+    const uint32_t count = begins_slab(number) ? SLAB_CHUNKS : 1;
+    const size_t size = chunk_size(router);
+    if (number + count > router->chunk_max) {
+        return false;
+    }
+    unsigned char *memory =
+        count > 1 ? weir__allocate_huge(allocator, size * count) : weir__allocate(allocator, size);
+    for (uint32_t i = 0; memory != NULL && i < count; i++) {
+        /* [Y4] pairs with [Y3]. */
+        weir__store(&router->chunks[number + i], memory + i * size, release);
+    }
+    router->chunk_count += memory != NULL ? count : 0;
+    weir__add(&router->bytes, memory != NULL ? size * count : 0, relaxed);
+    return memory != NULL;
+}
+
+/* A chunk of records for this shard, for good. */
 static bool make_records(weir__router *router, weir__shard *shard)
 {
-    const size_t size = router->stride * WEIR__FLOW_CHUNK;
-    unsigned char *chunk = weir__allocate(&router->engine->allocator, size);
-    if (chunk == NULL) {
-        return false;
-    }
     weir__mutex_lock(&router->records_lock);
-    const uint32_t number = router->chunk_count;
-    const bool fits = number < router->chunk_max;
-    if (fits) {
-        router->chunk_count = number + 1;
-        /* [Y4] pairs with [Y3]. */
-        weir__store(&router->chunks[number], chunk, release);
-    }
+    const bool there = router->chunk_given < router->chunk_count || make_chunks(router);
+    const uint32_t number = router->chunk_given;
+    router->chunk_given += there ? 1 : 0;
     weir__mutex_unlock(&router->records_lock);
-    if (!fits) {
-        weir__release(&router->engine->allocator, chunk, size);
+    if (!there) {
         return false;
     }
-    weir__add(&router->bytes, size, relaxed);
     weir__brief_lock(&shard->lock);
     for (uint32_t i = WEIR__FLOW_CHUNK; i-- > 0;) {
         const uint32_t index = number * WEIR__FLOW_CHUNK + i;
         if (index != 0) { /* that one is nobody's */
-            weir__flow *flow = (weir__flow *)(void *)(chunk + i * router->stride);
+            weir__flow *flow = weir__flow_at(router, index);
             flow->index = index;
             flow->newer = shard->free;
             shard->free = index;
@@ -221,19 +247,20 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
     flow->shown = key->id;
     flow->bytes = bytes;
     flow->size = (uint16_t)key->size;
-    flow->tag = (uint32_t)key->hash;
     flow->shard = (uint16_t)(shard - router->shards);
     flow->submitted = 0;
     flow->dropped = 0;
+    flow->finishes = 0;
+    flow->life = 0;
     flow->touched = 0;
-    flow->listed = 0;
+    flow->lag = 0;
     flow->why = 0;
     flow->chored = false;
     flow->lingers = false;
     flow->stateful = false;
     weir__store(&flow->handled, 0, relaxed);
     weir__store(&flow->lost, 0, relaxed);
-    put(weir__load(&shard->table, relaxed), (uint64_t)flow->tag << 32 | index);
+    put(weir__load(&shard->table, relaxed), key->hash << 32 | index);
     shard->count++;
     append(router, shard, flow);
     if (shard->oldest == index) {
@@ -265,10 +292,16 @@ static void take_out(weir__flow_table *table, uint32_t index, uint32_t tag)
     weir__store(&table->slots[hole], 0, relaxed);
 }
 
+/* Where its key falls. */
+static uint32_t tag_of(const weir__flow *flow)
+{
+    return (uint32_t)(flow->bytes != NULL ? flow->id : weir__flow_key_number(flow->id).hash);
+}
+
 const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard, weir__flow *flow)
 {
     const unsigned char *bytes = flow->bytes;
-    take_out(weir__load(&shard->table, relaxed), flow->index, flow->tag);
+    take_out(weir__load(&shard->table, relaxed), flow->index, tag_of(flow));
     shard->count--;
     const bool was_oldest = shard->oldest == flow->index;
     unlink_flow(router, shard, flow);
@@ -300,10 +333,13 @@ void weir__table_empty(weir__router *router)
         shard->oldest = 0;
     }
     for (uint32_t i = 0; router->chunks != NULL && i < router->chunk_count; i++) {
-        weir__release(allocator, weir__load(&router->chunks[i], relaxed),
-                      router->stride * WEIR__FLOW_CHUNK);
+        if (i < CHUNKS_SINGLE || begins_slab(i)) {
+            weir__release(allocator, weir__load(&router->chunks[i], relaxed),
+                          chunk_size(router) * (begins_slab(i) ? SLAB_CHUNKS : 1));
+        }
     }
     router->chunk_count = 0;
+    router->chunk_given = 0;
     weir__store(&router->bytes, 0, relaxed);
 }
 

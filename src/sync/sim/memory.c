@@ -127,6 +127,12 @@ void weir__memory_prepare(void *memory, size_t size)
     (void)size;
 }
 
+void weir__memory_huge(void *memory, size_t size)
+{
+    (void)memory;
+    (void)size;
+}
+
 const weir_allocator *weir__allocator_default(void)
 {
     static const weir_allocator arena = { take, give_back, NULL };
