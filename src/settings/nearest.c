@@ -2,8 +2,8 @@
  * settings/nearest.c - which key was probably meant.
  *
  * First among those that may stand in the same place, by their letters or because it is called so
- * elsewhere; then among all, by the last name: who writes `backoff` at the root of a file is told of
- * weir.engine.backoff.
+ * elsewhere; then among all, by the last name: who writes `backoff` at the root of a file is told
+ * of weir.engine.backoff.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
