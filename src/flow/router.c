@@ -25,7 +25,7 @@
 #include "flow/worker.h"
 
 #define PATH "weir_router_add"
-#define CARETAKER_PLACES 64u /* for triggers: one that counts, and some of timeouts before it */
+#define CARETAKER_PLACES 10000u /* for triggers: one that counts, and those of timeouts before it */
 
 /* ---- finding ---- */
 
