@@ -106,7 +106,7 @@ static void wait_as_target_says(submit *s, const weir__processor *target)
 /* Inside the mark. OK: it is in the mailbox. */
 static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
 {
-    const weir__router *router = s->router;
+    weir__router *router = s->router;
     weir__context *context = s->by.context;
     weir__processor *processor = weir__registry_find(&context->engine->registry, worker->handle);
     const bool block = router->options.overflow == WEIR_OVERFLOW_BLOCK && !router->targeted;
@@ -126,7 +126,7 @@ static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
                                    &one, &before, WEIR__MAILBOX_FIRST);
     if (weir__unlikely(claim == WEIR__CLAIM_FULL)) {
         s->wait_index = weir__processor_room(processor);
-        s->block_max = router->options.block_max;
+        s->block_max = weir__router_block_max(router);
         if (router->targeted) {
             wait_as_target_says(s, processor);
         }
@@ -160,7 +160,7 @@ WEIR__SELDOM static weir__flow *make_flow(submit *s, weir__shard *shard, weir_st
     if (live >= router->flows_most) {
         s->refused = &router->refused_flows;
         s->wait_index = WEIR__HANDLE_INDEX(router->caretaker.id);
-        s->block_max = router->options.block_max;
+        s->block_max = weir__router_block_max(router);
         s->crowded = true;
         *status = WEIR_FULL;
         return NULL;
