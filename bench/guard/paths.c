@@ -339,6 +339,61 @@ static void life(guard_scene *scene)
     guard_check(scene->ended == ended + CROWD, "a processor did not end");
 }
 
+/* ---- flows ---- */
+
+/* A flow's state: where it counts. */
+static weir_status begin_flow(void *state, weir_turn *turn, void *argument)
+{
+    (void)turn;
+    *(guard_scene **)state = argument;
+    return WEIR_OK;
+}
+
+static weir_status take_in_flow(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)turn;
+    (void)event;
+    (*(guard_scene **)state)->handled++;
+    return WEIR_OK;
+}
+
+/* No flow is ever too old, which an alarm would have to find out, and no handler is timed: what is
+ * counted must not depend on the clock. */
+static void open_router(guard_scene *scene)
+{
+    scene->router = weir_router_add(
+        scene->engine,
+        WEIR_ROUTER(.name = "flows", .handler = take_in_flow, .argument = scene,
+                    .state_size = sizeof(guard_scene *), .init = begin_flow, .workers = 1,
+                    .idle_timeout = WEIR_FOREVER, .latency_every = UINT32_MAX),
+        &scene->error);
+}
+
+static void submit(guard_scene *scene)
+{
+    for (uint32_t i = 0; i < POSTS; i++) {
+        guard_check(weir_router_submit(scene->engine, scene->router, i + 1, WEIR_EMPTY(poke)) ==
+                        WEIR_OK,
+                    "a submit was refused");
+    }
+    guard_turn(scene, POSTS);
+}
+
+static void submit_batch(guard_scene *scene)
+{
+    const weir_event *events[BATCH];
+    uint64_t flows[BATCH];
+    const weir_event *event = WEIR_EMPTY(poke);
+    for (uint32_t i = 0; i < BATCH; i++) {
+        events[i] = event;
+        flows[i] = i + 1;
+    }
+    guard_check(
+        weir_router_submit_batch(scene->engine, scene->router, flows, events, BATCH, NULL) == BATCH,
+        "a batch was refused");
+    guard_turn(scene, BATCH);
+}
+
 const guard_path guard_paths[] = {
     { "ping-pong", HOPS, 16, open_pair, ping_pong },
     { "flow", HOPS, 16, open_pair, ping_pong_in_a_flow },
@@ -355,6 +410,8 @@ const guard_path guard_paths[] = {
     { "broadcast-page", RING, 8, open_many_listeners, broadcast_page },
     { "create", CROWD, 64, open_none, create },
     { "life", CROWD, 32, open_none, life },
+    { "submit", POSTS, 32, open_router, submit },
+    { "submit-batch", BATCH, 64, open_router, submit_batch },
     /* The last: its alarm has a thread, and from then on the C library is not alone either. */
     { "ask", HOPS + 1, 16, open_asker, ask },
     { 0 },
