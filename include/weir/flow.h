@@ -82,8 +82,8 @@ typedef struct weir_router_options {
     bool migrate;           /* a flow that has nothing waiting may go on on a less loaded worker */
     weir_flow_keys keys;
 
-    /* Threads of its own: a thread a worker, on a dispatcher that has the router's name. Then
-     * `dispatcher` must be NULL. */
+    /* Threads of its own: a thread a worker, on a dispatcher that has the router's name, until
+     * weir_router_stop. Then `dispatcher` must be NULL. */
     bool own_threads;
     weir_idle idle;       /* theirs */
     const int32_t *cores; /* one a thread, in turn */

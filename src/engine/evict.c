@@ -25,15 +25,8 @@ static weir__claim attempt(const weir__posting *by, weir__processor *processor,
     weir__lone oldest;
     weir__lone *spent;
     uint64_t before;
-    const weir__pop popped =
-        weir__mailbox_evict_held(mailbox, &cold->evictions, &cold->dropped_oldest, &context->stock,
-                                 &before, &oldest, &spent);
-    if (popped == WEIR__POP_EVENT) {
-        if (cold->evicted != NULL) {
-            cold->evicted(processor, &oldest.envelope);
-        }
-        weir__trylock_release(&cold->evictions);
-    }
+    const weir__pop popped = weir__mailbox_evict(mailbox, &cold->evictions, &cold->dropped_oldest,
+                                                 &context->stock, &before, &oldest, &spent);
     if (spent != NULL) {
         weir__lone_put(context, spent);
     }

@@ -128,7 +128,6 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
         status = cold != NULL ? WEIR_OK : WEIR_E_NOMEM;
         if (cold != NULL) {
             cold->chore = more->chore;
-            cold->evicted = more->evicted;
         }
     }
     return status;

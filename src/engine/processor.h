@@ -70,9 +70,7 @@ typedef struct weir__processor_cold {
     bool blocks;               /* posters may wait for room: it was block from the beginning */
     bool own_overflow;         /* it was given this; under registry.lock, so the next two */
     bool own_block_max, own_batch_max;
-    void (*chore)(weir_turn *turn); /* of one of weir's own, or NULL (engine/chore.h) */
-    void (*evicted)(weir__processor *processor, weir__envelope *envelope); /* of the same, too:
-                                                 before the owner takes the next one; or NULL */
+    void (*chore)(weir_turn *turn);  /* of one of weir's own, or NULL (engine/chore.h) */
     weir__trylock evictions;         /* drop-oldest: guards the owner's side of the mailbox */
     weir__atomic_u64 block_max;      /* may change */
     weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */
@@ -181,7 +179,6 @@ static inline bool weir__processor_is_live(const weir__processor *processor)
 typedef struct weir__processor_more {
     uint32_t within;                /* full to some posters, below mailbox_max; 0: to none */
     void (*chore)(weir_turn *turn); /* engine/chore.h; or NULL */
-    void (*evicted)(weir__processor *processor, weir__envelope *envelope); /* or NULL */
 } weir__processor_more;
 weir_processor weir__processor_add(weir_engine *engine, const weir_processor_options *options,
                                    const weir__processor_more *more, weir_error *error);

@@ -185,6 +185,17 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
            weir__copy_text(allocator, o->name, &router->name);
 }
 
+/* Those that are left without work. They may not be needed as long as the engine is. */
+static void remove_threads(weir__router *router)
+{
+    for (uint32_t i = 0; i < router->worker_count; i++) {
+        if (router->workers[i].thread.id != 0) {
+            (void)weir_thread_remove(router->engine, router->workers[i].thread, NULL);
+            router->workers[i].thread.id = 0;
+        }
+    }
+}
+
 /* A thread a worker, on a dispatcher of the router's name. */
 static weir_status add_threads(weir__router *router, weir_error *error)
 {
@@ -193,12 +204,13 @@ static weir_status add_threads(weir__router *router, weir_error *error)
         char name[WEIR__ROUTER_NAME_SIZE + 16];
         snprintf(name, sizeof(name), "%s-%u", router->name, i);
         const int32_t *core = o->core_count > 0 ? &o->cores[i % o->core_count] : NULL;
-        const weir_thread thread = weir_thread_add(
+        router->workers[i].thread = weir_thread_add(
             router->engine,
             WEIR_THREAD(.name = name, .dispatchers = WEIR_NAMES(router->name), .idle = o->idle,
                         .cores = core, .core_count = core != NULL ? 1 : 0),
             error);
-        if (thread.id == 0) {
+        if (router->workers[i].thread.id == 0) {
+            remove_threads(router);
             return error != NULL ? error->status : WEIR_E_SYSTEM;
         }
     }
@@ -235,8 +247,7 @@ static weir_processor add_worker(weir__router *router, uint32_t index, weir_erro
                        .mailbox_max = o->worker_max + (block ? o->ingress_max : 0),
                        .batch_max = o->batch_max, .overflow = o->overflow,
                        .block_max = o->block_max),
-        &(const weir__processor_more){
-            .within = o->worker_max, .chore = weir__worker_chore, .evicted = weir__worker_evicted },
+        &(const weir__processor_more){ .within = o->worker_max, .chore = weir__worker_chore },
         error);
 }
 
@@ -349,6 +360,7 @@ static void free_flows(weir_engine *engine, weir__router *router)
         weir__table_empty(router);
         router->freed = true;
     }
+    remove_threads(router);
     weir__mutex_unlock(&routers->lock);
 }
 

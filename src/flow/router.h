@@ -51,17 +51,17 @@
 /* A flow. Two lines, and what its state needs beyond the second. */
 typedef struct weir__flow {
     /* Submitters: all of this under the shard's lock. */
-    _Alignas(64) uint64_t id;   /* the key, or the hash of its bytes. Set once, so the next three */
+    _Alignas(64) uint64_t id;   /* the key, or the hash of its bytes. Set once, so the next four */
     const unsigned char *bytes; /* the key, if it is bytes */
-    uint32_t tag;               /* where in the shard's table */
+    uint16_t size;
     uint16_t shard;
-    uint16_t size;      /* of bytes */
+    uint32_t index;     /* its own number */
     uint32_t submitted; /* accepted, the dropped ones included */
     uint32_t dropped;
+    uint32_t finishes;     /* of submitted. Each event carries how many came before it */
     uint32_t newer, older; /* in the order of their last submit; newer: of the free ones, too */
-    weir_ns touched;       /* that submit, on the coarse clock ... */
-    weir_ns listed;        /* ... and when it came to its place in that order: up to router->slack
-                              earlier */
+    uint32_t lag;          /* since it came to its place in that order; units of 1,024 ns */
+    weir_ns touched;       /* the last submit, on the coarse clock */
     uint16_t worker;
     uint8_t why;  /* weir_flow_end that was asked for while nothing waited; 0: none */
     bool chored;  /* on the list of its worker's chores: the record stays */
@@ -69,21 +69,21 @@ typedef struct weir__flow {
 
     /* The worker. */
     _Alignas(64) weir__atomic_u32 handled; /* done by the worker, whatever came of it */
-    uint32_t index;                        /* its own number. Set once */
-    uint64_t shown;                        /* id, again: event->flow. Set once */
+    weir__atomic_u32 lost; /* 1: a finish was dropped with its event, and perhaps nothing follows.
+                              Set under the shard's lock; the worker clears it there */
+    uint64_t shown;        /* id, again: event->flow. Set once */
     union {
         uint32_t chore_next; /* under the worker's lock */
         uint32_t ticket;     /* targets: of its last event, in the target's mailbox. Under the
                                 shard's lock */
     };
-    bool stateful;            /* init has succeeded */
-    weir__atomic_u32 lost;    /* a finish was dropped: 1. Under the shard's lock, or in the worker's
-                                mailbox's eviction; the worker clears it */
-    weir__atomic_u32 anew;    /* ... events from this number on belong to a new flow ... */
-    weir__atomic_u32 lost_at; /* ... which may begin when so many are handled */
-    unsigned char state[24];  /* the rest of it lies behind */
+    uint32_t life;           /* finishes before the event at hand */
+    bool stateful;           /* init has succeeded */
+    unsigned char spare[7];  /* the state begins at a multiple of 16 */
+    unsigned char state[32]; /* the rest of it lies behind */
 } weir__flow;
 _Static_assert(sizeof(weir__flow) == 128, "a flow is two lines");
+_Static_assert(offsetof(weir__flow, state) % 16 == 0, "a state of any type may lie there");
 #define WEIR__FLOW_STATE offsetof(weir__flow, state)
 
 /* Open addressing. A slot is | where its key falls 32 | record 32 |; 0: empty. */
@@ -110,6 +110,7 @@ typedef struct weir__worker {
     _Alignas(64) struct weir__router *router;
     weir__processor *processor; /* while the router is not closed. Not of a target */
     weir_processor handle;
+    weir_thread thread; /* its own; or none. Under routers.lock */
     uint32_t index;
     weir__atomic_u32 beyond; /* events over worker_max, paid out of ingress_max. By exchange */
 

@@ -192,7 +192,7 @@ static void choose_worker(submit *s, weir__flow *flow)
 {
     weir__router *router = s->router;
     if (!(flow->lingers || router->options.migrate) || flow->chored ||
-        !weir__flow_is_quiet(router, flow)) {
+        weir__load(&flow->lost, relaxed) != 0 || !weir__flow_is_quiet(router, flow)) {
         return;
     }
     const uint32_t least = weir__router_least_loaded(router);
@@ -208,16 +208,20 @@ static void choose_worker(submit *s, weir__flow *flow)
 static void count(submit *s, weir__shard *shard, weir__flow *flow, weir_status status,
                   uint32_t ticket)
 {
+    const uint32_t finishes = weir__event_finishes(s->parcel.event);
     flow->submitted++;
+    flow->finishes += finishes;
     flow->why = 0;
-    flow->ticket = ticket;
-    flow->lingers = s->router->targeted && (s->parcel.event->flags & WEIR_EVENT_FINISH) != 0;
+    flow->lingers = s->router->targeted && finishes != 0;
+    if (s->router->targeted) {
+        flow->ticket = ticket;
+    }
     weir__cell_add(&shard->submitted, 1);
     if (weir__unlikely(status == WEIR_DROPPED)) {
         flow->dropped++;
         weir__add(&s->router->dropped_newest, 1, relaxed);
-        if ((s->parcel.event->flags & WEIR_EVENT_FINISH) != 0 && !s->router->targeted) {
-            weir__flow_lost_finish(flow, flow->submitted, flow->submitted - flow->dropped);
+        if (finishes != 0 && !s->router->targeted) {
+            weir__store(&flow->lost, 1, relaxed);
             s->chore = weir__worker_ask(s->by.context, s->router, flow);
         }
     }
@@ -241,7 +245,7 @@ static weir_status submit_to_flow(submit *s)
         choose_worker(s, flow);
     }
     if (weir__likely(flow != NULL)) {
-        s->parcel.flow = router->targeted ? flow->id : weir__routed(flow->submitted, flow->index);
+        s->parcel.flow = router->targeted ? flow->id : weir__routed(flow);
         status = offer(s, &router->workers[flow->worker], &ticket);
         if (weir__likely(status == WEIR_OK) || (status == WEIR_DROPPED && !made)) {
             count(s, shard, flow, status, ticket);
@@ -293,8 +297,10 @@ WEIR__SELDOM static weir__processor *settle_eviction(submit *s)
     weir__shard *shard = weir__shard_of(router, flow);
     weir__brief_lock(&shard->lock);
     flow->dropped++;
-    if ((s->evicted.state & WEIR_EVENT_FINISH) != 0 ||
-        (flow->lingers && weir__flow_is_drained(flow))) {
+    if ((s->evicted.state & WEIR_EVENT_FINISH) != 0) {
+        weir__store(&flow->lost, 1, relaxed);
+    }
+    if (weir__load(&flow->lost, relaxed) != 0 || (flow->lingers && weir__flow_is_drained(flow))) {
         ready = weir__worker_ask(s->by.context, router, flow);
     }
     weir__brief_unlock(&shard->lock);

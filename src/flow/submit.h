@@ -15,6 +15,11 @@
 #include "flow/worker.h"
 #include "sync/tell.h"
 
+static inline uint32_t weir__event_finishes(const weir_event *event)
+{
+    return event->flags & WEIR_EVENT_FINISH;
+}
+
 /* Inside the mark. The flow is there and stays where it is, its worker has room. */
 static WEIR__ALWAYS bool weir__offer_straight(const weir__posting *by, weir__router *router,
                                               weir__shard *shard, const weir__flow_key *key,
@@ -37,10 +42,11 @@ static WEIR__ALWAYS bool weir__offer_straight(const weir__posting *by, weir__rou
     if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
         return false;
     }
-    parcel->flow = weir__routed(flow->submitted, flow->index);
+    parcel->flow = weir__routed(flow);
     weir__parcel_deliver(by, &processor->mailbox, claim, before, parcel, 1);
     *ready = claim == WEIR__CLAIM_FIRST ? processor : NULL;
     flow->submitted++;
+    flow->finishes += weir__event_finishes(parcel->event);
     flow->why = 0;
     flow->lingers = false;
     weir__cell_add(&shard->submitted, 1);

@@ -30,7 +30,7 @@ static void dismiss(weir__context *context, weir__router *router, weir__shard *s
                     weir__flow *flow, weir_flow_end reason, after *then)
 {
     if (!router->targeted) {
-        weir__table_renew(router, shard, flow, weir__clock_coarse());
+        weir__table_defer(router, shard, flow, weir__clock_coarse());
         flow->why = (uint8_t)reason;
         then->ready = weir__worker_ask(context, router, flow);
         return;
@@ -111,13 +111,13 @@ static bool dismiss_oldest(weir__context *context, weir__router *router, weir__s
         return false;
     }
     weir__flow *flow = weir__flow_at(router, shard->oldest);
-    if (flow->listed > before) {
+    if (weir__flow_listed(flow) > before) {
         return false;
     }
     if (flow->touched <= before && !flow->chored && weir__flow_is_quiet(router, flow)) {
         dismiss(context, router, shard, flow, WEIR_FLOW_IDLE, then);
     } else {
-        weir__table_renew(router, shard, flow, weir__clock_coarse());
+        weir__table_defer(router, shard, flow, weir__clock_coarse());
     }
     return true;
 }

@@ -48,8 +48,8 @@ static weir__flow *flow_or_null(weir__router *router, uint32_t index)
 static void tell_oldest(weir__router *router, weir__shard *shard)
 {
     const weir__flow *oldest = flow_or_null(router, shard->oldest);
-    weir__store(&shard->oldest_touched, oldest != NULL ? (uint64_t)oldest->listed : UINT64_MAX,
-                relaxed);
+    weir__store(&shard->oldest_touched,
+                oldest != NULL ? (uint64_t)weir__flow_listed(oldest) : UINT64_MAX, relaxed);
 }
 
 static void unlink_flow(weir__router *router, weir__shard *shard, weir__flow *flow)
@@ -81,10 +81,10 @@ static void append(weir__router *router, weir__shard *shard, weir__flow *flow)
     shard->newest = flow->index;
 }
 
-void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now)
+void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow)
 {
     const bool was_oldest = shard->oldest == flow->index;
-    flow->listed = now;
+    flow->lag = 0;
     if (shard->newest != flow->index) {
         unlink_flow(router, shard, flow);
         append(router, shard, flow);
@@ -247,19 +247,20 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
     flow->shown = key->id;
     flow->bytes = bytes;
     flow->size = (uint16_t)key->size;
-    flow->tag = (uint32_t)key->hash;
     flow->shard = (uint16_t)(shard - router->shards);
     flow->submitted = 0;
     flow->dropped = 0;
+    flow->finishes = 0;
+    flow->life = 0;
     flow->touched = 0;
-    flow->listed = 0;
+    flow->lag = 0;
     flow->why = 0;
     flow->chored = false;
     flow->lingers = false;
     flow->stateful = false;
     weir__store(&flow->handled, 0, relaxed);
     weir__store(&flow->lost, 0, relaxed);
-    put(weir__load(&shard->table, relaxed), (uint64_t)flow->tag << 32 | index);
+    put(weir__load(&shard->table, relaxed), key->hash << 32 | index);
     shard->count++;
     append(router, shard, flow);
     if (shard->oldest == index) {
@@ -291,10 +292,16 @@ static void take_out(weir__flow_table *table, uint32_t index, uint32_t tag)
     weir__store(&table->slots[hole], 0, relaxed);
 }
 
+/* Where its key falls. */
+static uint32_t tag_of(const weir__flow *flow)
+{
+    return (uint32_t)(flow->bytes != NULL ? flow->id : weir__flow_key_number(flow->id).hash);
+}
+
 const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard, weir__flow *flow)
 {
     const unsigned char *bytes = flow->bytes;
-    take_out(weir__load(&shard->table, relaxed), flow->index, flow->tag);
+    take_out(weir__load(&shard->table, relaxed), flow->index, tag_of(flow));
     shard->count--;
     const bool was_oldest = shard->oldest == flow->index;
     unlink_flow(router, shard, flow);

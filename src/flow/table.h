@@ -61,16 +61,31 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
 /* Returns the bytes that were kept, to be freed without the lock (weir__flow_key_free); or NULL. */
 const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard, weir__flow *flow);
 
-/* It becomes the newest. */
-void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow, weir_ns now);
+/* When it came to its place in the order of submits. */
+static inline weir_ns weir__flow_listed(const weir__flow *flow)
+{
+    return flow->touched - ((weir_ns)flow->lag << 10);
+}
+
+/* It becomes the newest, as of its last touch. */
+void weir__table_renew(weir__router *router, weir__shard *shard, weir__flow *flow);
+/* The same, as of now: it is out of the way of those who look for old ones. */
+static inline void weir__table_defer(weir__router *router, weir__shard *shard, weir__flow *flow,
+                                     weir_ns now)
+{
+    flow->touched = now;
+    weir__table_renew(router, shard, flow);
+}
 
 /* It was submitted to just now. */
 static inline void weir__table_touch(weir__router *router, weir__shard *shard, weir__flow *flow,
                                      weir_ns now)
 {
+    const weir_ns since = now - weir__flow_listed(flow);
     flow->touched = now;
-    if (weir__unlikely(now - flow->listed >= router->slack)) {
-        weir__table_renew(router, shard, flow, now);
+    flow->lag = (uint32_t)(since >> 10);
+    if (weir__unlikely(since >= router->slack)) {
+        weir__table_renew(router, shard, flow);
     }
 }
 

@@ -6,8 +6,9 @@
  * nothing of the flow waits. What came meanwhile lies in this worker's own mailbox, so it finds the
  * flow without a state and makes it anew: the old one is over before the new one begins.
  *
- * A finish that was dropped with its event (flow->lost) ends the flow where it stood: before the
- * first event that came after it, or as soon as all before it are handled.
+ * A finish that was dropped with its event ends the flow where it stood: events carry how many
+ * finishes came before them, so that the next one says that an end is due before it. If none comes,
+ * flow->lost has the worker look when all before it are handled.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -30,7 +31,6 @@ const weir_event_type weir_finish_type = {
 static void end_state(weir__worker *worker, weir__flow *flow, weir_flow_end reason)
 {
     const weir_router_options *options = &worker->router->options;
-    weir__store(&flow->lost, 0, relaxed);
     if (flow->stateful) {
         flow->stateful = false;
         if (options->destroy != NULL) {
@@ -76,37 +76,6 @@ static void forget_if_drained(weir__worker *worker, weir__flow *flow)
     }
     flow->lingers = true;
     weir__brief_unlock(&shard->lock);
-}
-
-/* ---- a finish that was dropped ---- */
-
-void weir__flow_lost_finish(weir__flow *flow, uint32_t anew, uint32_t handled)
-{
-    weir__store(&flow->anew, anew, relaxed);
-    weir__store(&flow->lost_at, handled, relaxed);
-    /* [Y7] pairs with [Y8]: the two above. */
-    weir__store(&flow->lost, 1, release);
-}
-
-void weir__worker_evicted(weir__processor *processor, weir__envelope *envelope)
-{
-    const weir__worker *worker = processor->state;
-    const uint32_t state = weir__load(&envelope->state, relaxed);
-    const uint32_t index = (uint32_t)envelope->flow;
-    if ((state & WEIR__ENVELOPE_ROUTED) != 0 && (state & WEIR_EVENT_FINISH) != 0 && index != 0) {
-        /* All before it are out of the mailbox, so that the end is due at once. */
-        weir__flow *flow = weir__flow_at(worker->router, index);
-        weir__flow_lost_finish(flow, (uint32_t)(envelope->flow >> 32) + 1,
-                               weir__load(&flow->handled, relaxed));
-    }
-}
-
-/* So many being handled: all events before the lost finish are. */
-static bool lost_is_due(weir__flow *flow, uint32_t handled)
-{
-    /* [Y8] pairs with [Y7]. */
-    return weir__unlikely(weir__load(&flow->lost, acquire) != 0) &&
-           (int32_t)(handled - weir__load(&flow->lost_at, relaxed)) >= 0;
 }
 
 /* ---- events ---- */
@@ -190,32 +159,42 @@ static inline void expect(weir__router *router, const weir_turn *turn)
     }
 }
 
+/* A finish behind this event was dropped: is it the end? That is for a chore to find out. */
+WEIR__SELDOM static void look_later(weir__worker *worker, weir_turn *turn, weir__flow *flow)
+{
+    weir__shard *shard = weir__shard_of(worker->router, flow);
+    weir__brief_lock(&shard->lock);
+    (void)weir__worker_ask(turn->context, worker->router, flow); /* it is ready: this is its turn */
+    weir__brief_unlock(&shard->lock);
+}
+
 static WEIR__ALWAYS weir_status run_flow(weir__worker *worker, weir_turn *turn, weir_event *event,
-                                         uint32_t number, weir__flow *flow)
+                                         uint32_t life, weir__flow *flow)
 {
     weir__at_hand at = { .router = worker->router, .flow = flow };
     weir_status status = WEIR_OK;
     expect(worker->router, turn);
-    if (weir__unlikely(weir__load(&flow->lost, acquire) != 0) && /* [Y8] */
-        (int32_t)(number - weir__load(&flow->anew, relaxed)) >= 0) {
+    if (weir__unlikely(life != flow->life)) {
         end_state(worker, flow, WEIR_FLOW_FINISHED);
+        flow->life = life;
     }
     event->flow = flow->shown;
     turn->flow = flow->shown;
     if (weir__likely(event->type != &weir_finish_type)) {
         status = run(worker, turn, event, &at);
     }
-    const uint32_t handled = weir__load(&flow->handled, relaxed) + 1;
-    const bool ends =
-        at.finish || (event->flags & WEIR_EVENT_FINISH) != 0 || lost_is_due(flow, handled);
+    const bool ends = at.finish || (event->flags & WEIR_EVENT_FINISH) != 0;
     if (weir__unlikely(ends)) {
         end_state(worker, flow, WEIR_FLOW_FINISHED);
     }
+    const bool lost = weir__load(&flow->lost, relaxed) != 0;
     /* [Y6] pairs with [Y5]. After this the flow may be on another worker: without the shard's lock
      * it is not looked at any more. */
-    weir__store(&flow->handled, handled, release);
+    weir__store(&flow->handled, weir__load(&flow->handled, relaxed) + 1, release);
     if (weir__unlikely(ends)) {
         forget_if_drained(worker, flow);
+    } else if (weir__unlikely(lost)) {
+        look_later(worker, turn, flow);
     }
     return status;
 }
@@ -295,39 +274,42 @@ weir__processor *weir__worker_ask(weir__context *context, weir__router *router, 
     return ready ? processor : NULL;
 }
 
+/* Lock held. What is to be done with the flow; 0: nothing. */
+static weir_flow_end reason_for(weir__flow *flow)
+{
+    const uint8_t why = flow->why;
+    flow->why = 0;
+    if (!weir__flow_is_drained(flow)) {
+        return 0;
+    }
+    weir__store(&flow->lost, 0, relaxed);
+    if (flow->life != flow->finishes) { /* the last finish was dropped, and nothing follows it */
+        flow->life = flow->finishes;
+        return WEIR_FLOW_FINISHED;
+    }
+    return (weir_flow_end)why;
+}
+
 /* What was asked for is done, if it is still so. */
 static void look_at(weir__worker *worker, weir__flow *flow)
 {
     weir__router *router = worker->router;
     weir__shard *shard = weir__shard_of(router, flow);
-    weir_flow_end reason = 0;
     weir__brief_lock(&shard->lock);
-    const bool drained = weir__flow_is_drained(flow);
-    if (lost_is_due(flow, weir__load(&flow->handled, relaxed))) {
-        reason = WEIR_FLOW_FINISHED;
-    } else if (drained && flow->why != 0) {
-        reason = (weir_flow_end)flow->why;
-    }
-    flow->why = 0;
-    if (reason == 0) {
-        flow->chored = false;
-        if (drained && flow->lingers && !flow->stateful) {
-            forget(router, shard, flow);
-            return;
-        }
+    const weir_flow_end reason = reason_for(flow);
+    const bool forgotten = weir__flow_is_drained(flow) && flow->lingers && !flow->stateful;
+    if (reason != 0) {
+        /* It stays on our list in name, so that nobody moves it to another worker meanwhile. */
         weir__brief_unlock(&shard->lock);
-        return;
+        end_state(worker, flow, reason);
+        weir__brief_lock(&shard->lock);
     }
-    /* It stays on our list in name, so that nobody moves it to another worker meanwhile. */
-    weir__brief_unlock(&shard->lock);
-    end_state(worker, flow, reason);
-    weir__brief_lock(&shard->lock);
     flow->chored = false;
-    if (weir__flow_is_drained(flow)) {
+    if ((reason != 0 || forgotten) && weir__flow_is_drained(flow)) {
         forget(router, shard, flow);
         return;
     }
-    flow->lingers = true;
+    flow->lingers = flow->lingers || reason != 0;
     weir__brief_unlock(&shard->lock);
 }
 

@@ -16,21 +16,16 @@ typedef struct weir__at_hand {
     bool finish;      /* weir_turn_finish */
 } weir__at_hand;
 
-/* `flow` of a routed envelope: | number in its flow 32 | record 32 |; 0: no flow. */
-static inline uint64_t weir__routed(uint32_t number, uint32_t index)
+/* `flow` of a routed envelope: | finishes before it 32 | record 32 |; 0: no flow. */
+static inline uint64_t weir__routed(const weir__flow *flow)
 {
-    return (uint64_t)number << 32 | index;
+    return (uint64_t)flow->finishes << 32 | flow->index;
 }
 
-/* The worker's processor: handler, chore hook, what happens to evicted events, destroy hook. */
+/* The worker's processor: handler, chore hook, destroy hook. */
 weir_status weir__worker_handle(void *state, weir_turn *turn, const weir_event *event);
 void weir__worker_chore(weir_turn *turn);
-void weir__worker_evicted(weir__processor *processor, weir__envelope *envelope);
 void weir__worker_destroy(void *state, weir_status reason);
-
-/* Under the shard's lock: a finish of this flow was dropped; events from `anew` on belong to a new
- * flow, when `handled` are. */
-void weir__flow_lost_finish(weir__flow *flow, uint32_t anew, uint32_t handled);
 
 /* Inside the mark, under the shard's lock: the flow's worker is to look at it (flow->why says what
  * for, or it lingers, or has lost its finish). Returns whom to make ready when the lock is

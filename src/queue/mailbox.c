@@ -432,18 +432,6 @@ weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__trylock *lock,
                               weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
                               weir__lone *out, weir__lone **spent)
 {
-    const weir__pop pop =
-        weir__mailbox_evict_held(mailbox, lock, evicted, stock, before, out, spent);
-    if (pop == WEIR__POP_EVENT) {
-        weir__trylock_release(lock);
-    }
-    return pop;
-}
-
-weir__pop weir__mailbox_evict_held(weir__mailbox *mailbox, weir__trylock *lock,
-                                   weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
-                                   weir__lone *out, weir__lone **spent)
-{
     WEIR_ASSERT(weir__mailbox_evicts(mailbox));
     *spent = NULL;
     if (!weir__trylock_take(lock)) {
@@ -468,10 +456,9 @@ weir__pop weir__mailbox_evict_held(weir__mailbox *mailbox, weir__trylock *lock,
         }
         weir__add(evicted, 1, acq_rel);
         *before = weir__add(&mailbox->word, WEIR__MAILBOX_TICKET_ONE, acq_rel);
-        return WEIR__POP_EVENT;
     }
     weir__trylock_release(lock);
-    return WEIR__POP_NONE;
+    return envelope != NULL ? WEIR__POP_EVENT : WEIR__POP_NONE;
 }
 
 void weir__mailbox_settle_evictions(weir__trylock *lock)

@@ -449,12 +449,6 @@ weir__pop weir__mailbox_evict(weir__mailbox *mailbox, weir__trylock *lock,
                               weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
                               weir__lone *out, weir__lone **spent);
 
-/* The same; if an event was popped the caller has the lock, and releases it: the owner takes nothing
- * before that. */
-weir__pop weir__mailbox_evict_held(weir__mailbox *mailbox, weir__trylock *lock,
-                                   weir__atomic_u64 *evicted, weir__stock *stock, uint64_t *before,
-                                   weir__lone *out, weir__lone **spent);
-
 /* After a close: whoever was in the middle of an eviction has finished, and none begins. */
 void weir__mailbox_settle_evictions(weir__trylock *lock);
 
