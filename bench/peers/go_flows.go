@@ -22,7 +22,7 @@ import (
 
 const (
 	flowCount = 1000
-	flowSteps = 700
+	flowSteps = 950
 	flowBatch = 32
 )
 

@@ -38,7 +38,7 @@
 #define PEER_FLOWS 1000u         /* w14: keys */
 #define PEER_FLOW_EVENTS 4000000u /* w14: events whose handler does nothing but check ... */
 #define PEER_FLOW_WORKED 1000000u /* ... and such as take 1 us */
-#define PEER_FLOW_STEPS 700u     /* w14: about 1 us, see bench/suite/keys.h */
+#define PEER_FLOW_STEPS 950u     /* w14: about 1 us, see bench/suite/keys.h */
 #define PEER_FLOW_BATCH 32u      /* w14: events that come at once, in batch variants */
 #define PEER_WINDOW 4096u        /* "limited" variants: events of one producer on their way */
 
