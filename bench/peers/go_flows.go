@@ -1,6 +1,6 @@
 // W14 in Go: every key in order, keys spread over workers by their hash, a channel a worker.
 //
-// Workloads: w14-race, w14-race-1us. THREADS is how many workers there are; the events come from
+// Workloads: w14-race-0us, w14-race-1us. THREADS is how many workers there are; the events come from
 // one goroutine more.
 // Variants: pP-bN, GOMAXPROCS and the places of a channel; with -batch, events come 32 at once and
 // go on as one message to each worker (channels then hold N / 32 of them and one more); with -map, states lie in

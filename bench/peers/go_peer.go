@@ -4,7 +4,7 @@
 //	go_peer WORKLOAD THREADS [SCALE [VARIANT]]
 //
 // Workloads: w1 w2-inside w3-1 w3-100 w4 w5-inside w6-parked w6-spinning w8 w9-idle
-// w11-inside-1 w11-inside-10 w11-inside-1000; w14-race and w14-race-1us are in go_flows.go.
+// w11-inside-1 w11-inside-10 w11-inside-1000; w14-race-0us and w14-race-1us are in go_flows.go.
 // Variants: buffer-N, the places of a channel (buffer-0 hands over directly); gc-off-N, the same
 // without garbage collection. THREADS is GOMAXPROCS. Loads are those of peer.h.
 //
@@ -377,7 +377,7 @@ func main() {
 		broadcast(10)
 	case "w11-inside-1000":
 		broadcast(1000)
-	case "w14-race":
+	case "w14-race-0us":
 		flows(threads, variant, 4000000, 0)
 	case "w14-race-1us":
 		flows(threads, variant, 1000000, flowSteps)

@@ -4,7 +4,7 @@
  *     g++ -O3 -march=native -std=c++17 -o tbb tbb.cpp tbb_flows.cpp -ltbb -lpthread
  *     tbb WORKLOAD THREADS [SCALE [VARIANT]]
  *
- * Workloads: w1 w2-external w2-inside w3-1 w3-100 w4 w5-external w5-inside; w14-race and
+ * Workloads: w1 w2-external w2-inside w3-1 w3-100 w4 w5-external w5-inside; w14-race-0us and
  * w14-race-1us are in tbb_flows.cpp.
  * Variants:
  *   flow          a function_node, serial, queueing: what the manual calls an actor

@@ -1,7 +1,7 @@
 /*
  * tbb_flows.cpp - W14 with oneTBB: every key in order, keys spread over workers by their hash.
  *
- * Workloads: w14-race, w14-race-1us. THREADS is how many workers there are, and threads for them;
+ * Workloads: w14-race-0us, w14-race-1us. THREADS is how many workers there are, and threads for them;
  * the events come from one more.
  * Variants:
  *   flow            a function_node a worker, serial, queueing
@@ -341,7 +341,7 @@ void tbb_flows(const peer_call &call)
 {
     const std::string how = *call.variant ? call.variant : "flow";
     const bool works = peer_is(call.workload, "w14-race-1us");
-    if (!works && !peer_is(call.workload, "w14-race")) {
+    if (!works && !peer_is(call.workload, "w14-race-0us")) {
         peer_unknown(&call);
     }
     steps = works ? PEER_FLOW_STEPS : 0;

@@ -21,7 +21,7 @@ WORKLOADS = ["w1", "w2-external", "w2-inside", "w3-1", "w3-100", "w4", "w5-exter
              "w11-external-1", "w11-inside-1", "w11-external-10", "w11-inside-10",
              "w11-external-1000", "w11-inside-1000", "w12-100", "w12-1000", "w13-backoff", "w13-fair",
              "w14-route", "w14-flat-1000", "w14-flat-10000", "w14-flat-100000", "w14-flat-1000000",
-             "w14-scale-10us", "w14-scale-1us", "w14-race", "w14-race-1us", "w14-zipf", "lock",
+             "w14-scale-10us", "w14-scale-1us", "w14-race-0us", "w14-race-1us", "w14-zipf", "lock",
              "cpu-bound"]
 
 

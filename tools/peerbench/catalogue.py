@@ -189,7 +189,7 @@ def flow_rows():
     for name in ("w14-scale-10us", "w14-scale-1us"):
         for t in (1, 2):
             yield Row(name, name, t, RATE, ("weir-batch",), {})
-    for name in ("w14-race", "w14-race-1us"):
+    for name in ("w14-race-0us", "w14-race-1us"):
         for t in (1, 2):
             yield Row(name, name, t, RATE, ("weir", "weir-inside", "sketch"),
                       {"go": (*GO_FLOWS, f"p{t + 1}-b1024-map"),
