@@ -538,7 +538,7 @@ sleep:
 end_asleep:
     !monitor_sleeps;
 
-    /*@ engine/monitor.c watch
+    /*@ engine/monitor.c tick
      *  "empty = now > last && tend_all(engine, now - last) ? 0 : empty + 1" */
     /*= Ticks that find nothing, or find it as the last one did, are as good as none. */
 tick:

@@ -270,7 +270,7 @@ inline end_searching(d)
 
 inline help(d)
 {
-    /*@ engine/duty.c weir__duty_hand_over "weir__dispatcher_wake(thread->servings" */
+    /*@ engine/duty.c weir__duty_hand_over "weir__dispatcher_wake_instead(thread->servings" */
     if
     :: SERVES(me, d) -> look_and_wake(d)
     :: else

@@ -135,6 +135,11 @@ WEIR_API WEIR_MUST_CHECK size_t weir_router_submit_batch(weir_engine *engine, we
                                                          const weir_event *const *events,
                                                          size_t count, weir_status *statuses);
 
+/* Any. The same for keys that are bytes: events[i] to the sizes[i] bytes at keys[i]. */
+WEIR_API WEIR_MUST_CHECK size_t weir_router_submit_batch_bytes(
+    weir_engine *engine, weir_router router, const void *const *keys, const size_t *sizes,
+    const weir_event *const *events, size_t count, weir_status *statuses);
+
 /* Any. Ends the flow after what was submitted before. Takes a place as an event does, and is
  * counted as one; the handler does not see it (targets get a weir_finish_type event). UNKNOWN:
  * there is no such flow. */

@@ -218,6 +218,24 @@ static bool wake_from(weir__dispatcher *dispatcher, weir__atomic_u64 *words, uin
     return false;
 }
 
+bool weir__dispatcher_is_crowded(weir__dispatcher *dispatcher, uint32_t more)
+{
+    /* seq_cst: after the push, as the look at who is parked. Who sees a bound here is seen by the
+     * monitor, which looks at the queue after it has raised it. */
+    const uint32_t most = weir__load(&dispatcher->awake_max, seq_cst);
+    if (weir__likely(most == 0)) {
+        return false;
+    }
+    const uint32_t words = (weir__threads_count(dispatcher->engine) + 63) / 64;
+    uint32_t parked = 0;
+    for (uint32_t i = 0; i < words; i++) {
+        parked += (uint32_t)__builtin_popcountll(weir__load(&dispatcher->parked[i], seq_cst));
+    }
+    const uint32_t own = weir__load(&dispatcher->threads, relaxed) -
+                         weir__load(&dispatcher->threads_external, relaxed);
+    return own + more > most + parked;
+}
+
 static void wake(weir__dispatcher *dispatcher, uint32_t preferred)
 {
     if (dispatcher->fair) {
@@ -240,12 +258,23 @@ void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *proces
     /* Read before the push: afterwards it may be anybody's. */
     const uint32_t preferred = processor->last_thread;
     weir__dispatcher_push_quiet(dispatcher, processor);
-    wake(dispatcher, preferred);
+    if (!weir__dispatcher_is_crowded(dispatcher, 1)) {
+        wake(dispatcher, preferred);
+    }
 }
 
 void weir__dispatcher_wake(weir__dispatcher *dispatcher)
 {
-    wake(dispatcher, 0);
+    if (!weir__dispatcher_is_crowded(dispatcher, 1)) {
+        wake(dispatcher, 0);
+    }
+}
+
+void weir__dispatcher_wake_instead(weir__dispatcher *dispatcher)
+{
+    if (!weir__dispatcher_is_crowded(dispatcher, 0)) {
+        wake(dispatcher, 0);
+    }
 }
 
 void weir__dispatcher_wake_external(weir__dispatcher *dispatcher)

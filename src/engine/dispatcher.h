@@ -18,6 +18,10 @@
  *
  * at least one of the two sees the other.
  *
+ * Where more threads serve it than there are cores the monitor may bound how many are up
+ * (engine/monitor.c). A push that finds so many up wakes nobody: one that is up looks before it
+ * parks, and should all of them be held up in handlers, the monitor raises the bound and looks.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #ifndef WEIR_ENGINE_DISPATCHER_H
@@ -65,6 +69,8 @@ typedef struct weir__dispatcher {
     weir__backoff_board backoff;
     weir__backoff_plan backoff_own;                /* under registry.lock; 0: the engine's */
     uint32_t batch_max;                            /* the same */
+    weir__atomic_u32 awake_max;                    /* the monitor: so many threads of weir's own may
+                                                      be up; 0: all (engine/monitor.c) */
     weir__atomic_u32 threads;                      /* that serve it ... */
     weir__atomic_u32 threads_external;             /* ... of them turned by the application */
     weir__atomic_u64 processors;                   /* under registry.lock, so the two below */
@@ -125,9 +131,15 @@ static inline bool weir__dispatcher_has_work(const weir__dispatcher *dispatcher)
     return weir__load(&d->intake, seq_cst) != 0 || weir__load(&d->length, seq_cst) != 0;
 }
 
-/* Wakes one parked thread if there is one and nobody searches. The caller has just published work,
- * or stopped searching, by a seq_cst step. Async-signal-safe. */
+/* With `more` threads up there would be more than the monitor allows: those that are up get on, and
+ * would share their cores with them. */
+bool weir__dispatcher_is_crowded(weir__dispatcher *dispatcher, uint32_t more);
+
+/* Wakes one parked thread if there is one, nobody searches, and it is not crowded. The caller has
+ * just published work, or stopped searching, by a seq_cst step. Async-signal-safe. */
 void weir__dispatcher_wake(weir__dispatcher *dispatcher);
+/* The same by one of its threads that is up and about to sleep, or leave: it does not count. */
+void weir__dispatcher_wake_instead(weir__dispatcher *dispatcher);
 /* Rings for one idle external thread, if there is one. */
 void weir__dispatcher_wake_external(weir__dispatcher *dispatcher);
 

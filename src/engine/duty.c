@@ -290,7 +290,7 @@ void weir__duty_hand_over(weir__thread *thread)
     weir__share_all(thread);
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         if (weir__dispatcher_has_work(thread->servings[i]->dispatcher)) {
-            weir__dispatcher_wake(thread->servings[i]->dispatcher);
+            weir__dispatcher_wake_instead(thread->servings[i]->dispatcher);
         }
     }
 }

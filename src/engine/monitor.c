@@ -1,5 +1,6 @@
 /*
- * engine/monitor.c - a look at every thread's lists, again and again while they are used.
+ * engine/monitor.c - a look at every thread's lists, again and again while they are used; and how
+ * many threads may be up.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -11,12 +12,14 @@
 
 #define TICK (500 * WEIR_US)
 #define WORTH_SHARING (20 * WEIR_US) /* a thread that is woken, and its share fetched, costs that */
+#define BRIEF (20 * WEIR_US)         /* a turn, on an average */
 #define HEAVY 500                    /* ns an event: worth another core in any case */
 #define SHARE_AT_MOST 255
 #define EMPTY_TICKS_MAX 32u /* a pause between two bursts does not cost a wake-up */
 
 typedef struct weir__monitor {
     weir_engine *engine;
+    uint32_t cores;
     weir__os_thread os;
 } weir__monitor;
 
@@ -28,6 +31,66 @@ static void give_away(weir__serving *serving)
         weir__processor *next = p->ready_next;
         weir__dispatcher_push(serving->dispatcher, p);
         p = next;
+    }
+}
+
+/* 0: there is none. */
+static void set_bound(weir__dispatcher *dispatcher, uint32_t most)
+{
+    const uint32_t before = weir__load(&dispatcher->awake_max, relaxed);
+    if (before == 0 && most == 0) {
+        return;
+    }
+    weir__store(&dispatcher->awake_max, most, seq_cst);
+    /* Who kept quiet because of the old one had pushed before: seen here, or woken by them. */
+    if (weir__dispatcher_has_work(dispatcher)) {
+        weir__dispatcher_wake(dispatcher);
+    }
+}
+
+/* It is up, and has run few turns or none since the last look: long ones, or it is held up. */
+static bool is_slow(const weir__dispatcher *dispatcher, weir__thread *thread, weir_ns passed)
+{
+    weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
+    const uint64_t parked = weir__load(&d->parked[thread->index / 64], relaxed);
+    const uint64_t turns = weir__cell_read(&thread->turns) - thread->turns_seen;
+    return (parked >> (thread->index % 64) & 1) == 0 && (int64_t)turns * BRIEF < passed;
+}
+
+/* Where a thread for each core is up and has brief turns only, another has nothing to gain: it
+ * would share a core with one of them, and take processors away that are warm there. Slow ones do
+ * not count: they may be asleep in their handlers. Who chose cores for the threads has chosen how
+ * they share them. */
+static void bound_awake(weir__dispatcher *dispatcher, uint32_t cores, weir_ns passed)
+{
+    const uint32_t threads = weir__load(&dispatcher->threads, relaxed);
+    uint32_t most = threads > cores && !dispatcher->fair ? cores : threads;
+    for (weir__serving *s = weir__servings_first(dispatcher); most < threads && s != NULL;
+         s = s->next) {
+        if (weir__load(&s->thread->core, relaxed) >= 0) {
+            most = threads;
+        } else if (!s->thread->external && is_slow(dispatcher, s->thread, passed)) {
+            most++;
+        }
+    }
+    set_bound(dispatcher, most < threads ? most : 0);
+}
+
+static void bound_all(const weir__monitor *monitor, weir_ns passed)
+{
+    weir_engine *engine = monitor->engine;
+    const uint32_t count = weir__dispatchers_count(engine);
+    for (uint32_t i = 0; i < count; i++) {
+        bound_awake(engine->dispatchers[i], monitor->cores, passed);
+    }
+}
+
+/* Nobody looks any more: all may be up. */
+static void lift_bounds(weir_engine *engine)
+{
+    const uint32_t count = weir__dispatchers_count(engine);
+    for (uint32_t i = 0; i < count; i++) {
+        set_bound(engine->dispatchers[i], 0);
     }
 }
 
@@ -128,22 +191,35 @@ static bool sleep_until_needed(weir_engine *engine)
     return state != WEIR__MONITOR_QUIT;
 }
 
+/* Ticks until nothing has been kept for a while. False: it is to quit. */
+static bool tick(const weir__monitor *monitor)
+{
+    weir_engine *engine = monitor->engine;
+    weir_ns last = weir__clock_now();
+    note_all(engine);
+    for (uint32_t empty = 0; empty <= EMPTY_TICKS_MAX;) {
+        weir__word_wait(&engine->monitoring, WEIR__MONITOR_AWAKE, TICK);
+        if (weir__load(&engine->monitoring, acquire) == WEIR__MONITOR_QUIT) {
+            return false;
+        }
+        const weir_ns now = weir__clock_now();
+        if (now > last) {
+            bound_all(monitor, now - last);
+        }
+        empty = now > last && tend_all(engine, now - last) ? 0 : empty + 1;
+        last = now;
+    }
+    return true;
+}
+
 static void watch(void *argument)
 {
-    weir_engine *engine = ((weir__monitor *)argument)->engine;
+    const weir__monitor *monitor = argument;
+    bool goes_on = true;
     weir__os_thread_name("weir-monitor");
-    while (sleep_until_needed(engine)) {
-        weir_ns last = weir__clock_now();
-        note_all(engine);
-        for (uint32_t empty = 0; empty <= EMPTY_TICKS_MAX;) {
-            weir__word_wait(&engine->monitoring, WEIR__MONITOR_AWAKE, TICK);
-            if (weir__load(&engine->monitoring, acquire) == WEIR__MONITOR_QUIT) {
-                return;
-            }
-            const weir_ns now = weir__clock_now();
-            empty = now > last && tend_all(engine, now - last) ? 0 : empty + 1;
-            last = now;
-        }
+    while (goes_on && sleep_until_needed(monitor->engine)) {
+        goes_on = tick(monitor);
+        lift_bounds(monitor->engine);
     }
 }
 
@@ -176,6 +252,7 @@ weir_status weir__monitor_start(weir_engine *engine, weir_error *error)
         return weir__error_memory(error, "monitor");
     }
     monitor->engine = engine;
+    monitor->cores = weir__cores_usable();
     const int failure = weir__os_thread_start(&monitor->os, watch, monitor);
     if (failure != 0) {
         weir__release(&engine->allocator, monitor, sizeof(*monitor));

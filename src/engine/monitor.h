@@ -6,6 +6,10 @@
  * ticks. Only an engine with a dispatcher that several threads serve has one: what the only thread
  * of a dispatcher keeps, nobody else may run.
  *
+ * While it ticks it also bounds how many threads of a dispatcher are up, where there are more than
+ * cores and their turns are brief. Should those that are up be held up, what waits because of the
+ * bound waits for a tick, as what is kept does: the bound is raised. None outlasts the ticks.
+ *
  *     owner:    keep (engine/kept.h); light barrier; look at whether the monitor sleeps
  *     monitor:  say that it sleeps; heavy barrier; look at every list
  *

@@ -37,7 +37,9 @@ static void push_all(weir__dispatcher *dispatcher, weir__processor *first, uint3
 weir__processor *weir__share_steal(weir__serving *own)
 {
     weir__dispatcher *dispatcher = own->dispatcher;
-    weir__serving *richest = !dispatcher->fair ? find_richest(own) : NULL;
+    /* One thread too many finishes what it has, and goes to sleep. */
+    const bool may = !dispatcher->fair && !weir__dispatcher_is_crowded(dispatcher, 0);
+    weir__serving *richest = may ? find_richest(own) : NULL;
     if (richest == NULL) {
         return NULL;
     }

@@ -16,7 +16,9 @@
 #include "engine/turn.h"
 #include "engine/waiter.h"
 
-/* `by` is a copy: what nobody else can reach stays in registers. */
+/* `by` is a copy: what nobody else can reach stays in registers. The second one is made field by
+ * field: copied as a whole, `by` is written in words and read back in vectors, and each such read
+ * waits until the words have left the store buffer. */
 static WEIR__ALWAYS weir_status post(const weir__posting by, weir_processor to,
                                      const weir_event *event)
 {
@@ -24,7 +26,12 @@ static WEIR__ALWAYS weir_status post(const weir__posting by, weir_processor to,
     if (weir__likely(weir__post_straight(&by, to, event))) {
         return WEIR_OK;
     }
-    const weir__posting again = by;
+    const weir__posting again = { .context = by.context,
+                                  .sender = by.sender,
+                                  .flow = by.flow,
+                                  .in_handler = by.in_handler,
+                                  .marks = by.marks,
+                                  .ask = by.ask };
     return weir__post_counted(&again, to, event);
 }
 

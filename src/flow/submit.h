@@ -100,8 +100,16 @@ static WEIR__ALWAYS weir_status weir__submit(weir__posting by, weir__router *rou
             return WEIR_OK;
         }
     }
-    const weir__posting again = by;
-    const weir__flow_key again_key = *key;
+    /* Field by field, as in engine/turn_api.c. */
+    const weir__posting again = { .context = by.context,
+                                  .sender = by.sender,
+                                  .flow = by.flow,
+                                  .in_handler = by.in_handler,
+                                  .marks = by.marks,
+                                  .ask = by.ask };
+    const weir__flow_key again_key = {
+        .id = key->id, .hash = key->hash, .bytes = key->bytes, .size = key->size
+    };
     return weir__submit_slowly(&again, router, &again_key, event);
 }
 
