@@ -237,7 +237,8 @@ static inline bool weir__flow_is_drained(weir__flow *flow)
     return weir__load(&flow->handled, acquire) == flow->submitted - flow->dropped;
 }
 
-/* The same, of any flow: a target has handled all of it, too. Inside the mark, shard's lock held. */
+/* The same, of any flow: a target has handled all of it, too. Inside the mark, shard's lock
+ * held. */
 bool weir__flow_is_quiet(weir__router *router, weir__flow *flow);
 
 /* Events of that worker that wait or are at hand. Inside the mark; a worker that has ended has

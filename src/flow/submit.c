@@ -412,8 +412,8 @@ static weir_status attempt_with_supplies(submit *s)
 
 #define FLOWS_LOOK_EVERY WEIR_MS
 
-/* Until when to sleep. A worker tells of room, and of a flow that has gone; that one of too many has
- * come to rest, and may go, nobody would tell: whoever waits for that looks now and then. */
+/* Until when to sleep. A worker tells of room, and of a flow that has gone; that one of too many
+ * has come to rest, and may go, nobody would tell: whoever waits for that looks now and then. */
 static weir_ns sleeps_until(const submit *s, weir_ns deadline)
 {
     const weir_ns next = weir__clock_now() + FLOWS_LOOK_EVERY;
