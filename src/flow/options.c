@@ -14,7 +14,6 @@
 #include "flow/router.h"
 #include "sync/thread.h"
 
-#define WORKERS_USUAL 8u
 #define INGRESS_USUAL 65536u
 #define WORKER_USUAL 8192u
 #define FLOWS_MOST 16000000u
@@ -97,17 +96,18 @@ weir_status weir__options_router(weir_engine *engine, const weir_router_options 
         weir__check_refuse(&check, "state_size", text);
     }
     weir__check_number32(&check, "workers", &out->workers, 1, WEIR__WORKERS_MAX,
-                         cores < WORKERS_USUAL ? cores : WORKERS_USUAL);
+                         cores < WEIR__WORKERS_USUAL ? cores : WEIR__WORKERS_USUAL);
     weir__check_number32(&check, "ingress_max", &out->ingress_max, 1, PLACES_MOST - 1,
                          INGRESS_USUAL);
     weir__check_number32(&check, "worker_max", &out->worker_max, 1, PLACES_MOST, WORKER_USUAL);
-    weir__check_number32(&check, "batch_max", &out->batch_max, 1, 65535, 128);
+    weir__check_number32(&check, "batch_max", &out->batch_max, 1, 65535, WEIR__ROUTER_BATCH_USUAL);
     weir__check_choice(&check, "overflow", (int)out->overflow, WEIR_OVERFLOW_BLOCK,
                        "one of WEIR_OVERFLOW_...");
     weir__check_span(&check, "block_max", &out->block_max, 1, WEIR_FOREVER,
                      engine->options.block_max);
     weir__check_number(&check, "flows_max", &out->flows_max, 1, FLOWS_MOST, 1000000);
-    weir__check_span(&check, "idle_timeout", &out->idle_timeout, 1, WEIR_FOREVER, 600 * WEIR_S);
+    weir__check_span(&check, "idle_timeout", &out->idle_timeout, 1, WEIR_FOREVER,
+                     WEIR__FLOW_IDLE_USUAL);
     weir__check_choice(&check, "keys", (int)out->keys, WEIR_FLOW_KEYS_BYTES,
                        "WEIR_FLOW_KEYS_U64 or WEIR_FLOW_KEYS_BYTES");
     weir__check_number32(&check, "latency_every", &out->latency_every, 1, UINT32_MAX, 16);

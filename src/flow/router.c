@@ -21,9 +21,11 @@
 #include "flow/options.h"
 #include "flow/sweep.h"
 #include "flow/table.h"
+#include "flow/tune.h"
 #include "flow/worker.h"
 
 #define PATH "weir_router_add"
+#define CARETAKER_PLACES 10000u /* for triggers: one that counts, and those of timeouts before it */
 
 /* ---- finding ---- */
 
@@ -155,6 +157,8 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     const size_t state_room = sizeof(weir__flow) - WEIR__FLOW_STATE;
     const size_t more = o->state_size > state_room ? o->state_size - state_room : 0;
     router->options = *o;
+    weir__store(&router->block_max, (uint64_t)o->block_max, relaxed);
+    weir__store(&router->idle_timeout, (uint64_t)o->idle_timeout, relaxed);
     router->handler = o->handler;
     router->targeted = o->targets != NULL;
     router->plain = !router->targeted && !o->migrate;
@@ -163,7 +167,7 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     /* Where one list has them all the order is exact; else a little less of it is much cheaper. */
     router->slack = shards == 1 ? 0 : least(o->idle_timeout / 64, 10 * WEIR_S);
     router->stride = sizeof(weir__flow) + ((more + 63) & ~(size_t)63);
-    router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + 64);
+    router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + WEIR__FLOWS_SPARE);
     router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1 + 64; /* a slab */
     router->shards = weir__allocate(allocator, shards * sizeof(*router->shards));
     router->chunks = weir__allocate(allocator, router->chunk_max * sizeof(*router->chunks));
@@ -233,6 +237,7 @@ static weir__processor_draft draft_caretaker(weir__router *router, draft_name *n
     return (weir__processor_draft){
         *WEIR_PROCESSOR(.name = name->text, .dispatcher = dispatcher_of(router),
                         .handler = weir__caretaker_handle, .argument = router,
+                        .mailbox_max = CARETAKER_PLACES, .overflow = WEIR_OVERFLOW_FAIL,
                         .destroy = router->targeted ? weir__caretaker_destroy : NULL),
         { .chore = weir__caretaker_chore }
     };
@@ -242,7 +247,7 @@ static weir__processor_draft draft_worker(weir__router *router, uint32_t index, 
 {
     const weir_router_options *o = &router->options;
     const bool block = o->overflow == WEIR_OVERFLOW_BLOCK;
-    snprintf(name->text, sizeof(name->text), "flows:%s/%u", router->name, index);
+    weir__router_worker_name(router->name, index, name->text, sizeof(name->text));
     return (weir__processor_draft){
         *WEIR_PROCESSOR(.name = name->text, .dispatcher = dispatcher_of(router),
                         .handler = weir__worker_handle, .argument = &router->workers[index],

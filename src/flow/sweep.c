@@ -172,25 +172,35 @@ static void sweep_shard(weir__context *context, weir__router *router, weir__shar
     }
 }
 
+static weir_ns idle_timeout(weir__router *router)
+{
+    return (weir_ns)weir__load(&router->idle_timeout, seq_cst);
+}
+
 /* When the oldest of all is due; WEIR_FOREVER: there is none. */
-static weir_ns next_due(weir__router *router)
+static weir_ns next_due(weir__router *router, weir_ns timeout)
 {
     const uint32_t at = oldest_shard(router, 0);
-    return at == UINT32_MAX ? WEIR_FOREVER
-                            : (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed) +
-                                  router->options.idle_timeout;
+    return at == UINT32_MAX
+               ? WEIR_FOREVER
+               : (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed) + timeout;
 }
 
 /* One trigger is out after this, or nobody will come: then it is armed by the next new flow. */
 static void trigger(weir_turn *turn, weir__router *router)
 {
     const weir_event event = { .type = &sweep_type };
+    const weir_ns timeout = idle_timeout(router);
+    if (timeout == WEIR_FOREVER) { /* who changes that asks for the chore */
+        weir__store(&router->armed, 0, seq_cst);
+        return;
+    }
     for (;;) {
-        const weir_ns due = next_due(router);
+        const weir_ns due = next_due(router, timeout);
         if (due != WEIR_FOREVER) {
             const weir_ns delay = due - weir__clock_now();
-            const weir_status status =
-                weir_turn_trigger_after(turn, delay > SWEEP_LEAST ? delay : SWEEP_LEAST, &event, 0);
+            const weir_status status = weir_turn_trigger_after(
+                turn, delay > SWEEP_LEAST ? delay : SWEEP_LEAST, &event, router->sweep_round);
             if (status == WEIR_OK) {
                 return;
             }
@@ -212,8 +222,12 @@ weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_even
     if (event->type != &sweep_type) {
         return WEIR_UNHANDLED;
     }
-    const weir_ns before = weir__clock_coarse() - router->options.idle_timeout;
-    for (uint32_t i = 0; i <= router->shard_mask; i++) {
+    if (event->tag != router->sweep_round) {
+        return WEIR_OK; /* for a timeout that was; another trigger is out */
+    }
+    const weir_ns timeout = idle_timeout(router);
+    const weir_ns before = timeout != WEIR_FOREVER ? weir__clock_coarse() - timeout : 0;
+    for (uint32_t i = 0; i <= router->shard_mask && timeout != WEIR_FOREVER; i++) {
         if (weir__load(&router->shards[i].oldest_touched, relaxed) <= (uint64_t)before) {
             sweep_shard(turn->context, router, &router->shards[i], before);
         }
@@ -248,15 +262,12 @@ void weir__caretaker_chore(weir_turn *turn)
     weir__brief_lock(&router->sweep_lock);
     weir__chore_begin(turn->processor);
     weir__brief_unlock(&router->sweep_lock);
+    router->sweep_round++;
     trigger(turn, router);
 }
 
-void weir__sweep_arm(weir__context *context, weir__router *router)
+static void ask_caretaker(weir__context *context, weir__router *router)
 {
-    if (router->options.idle_timeout == WEIR_FOREVER ||
-        weir__exchange(&router->armed, 1, seq_cst) != 0) {
-        return;
-    }
     weir__processor *caretaker = weir__registry_find(&context->engine->registry, router->caretaker);
     if (caretaker != NULL) {
         weir__brief_lock(&router->sweep_lock);
@@ -266,4 +277,20 @@ void weir__sweep_arm(weir__context *context, weir__router *router)
             weir__ready(context, caretaker);
         }
     }
+}
+
+void weir__sweep_arm(weir__context *context, weir__router *router)
+{
+    /* In one order with the flow that was made before and with weir__sweep_retime: one of the two
+     * sees the other. */
+    if (idle_timeout(router) != WEIR_FOREVER && weir__exchange(&router->armed, 1, seq_cst) == 0) {
+        ask_caretaker(context, router);
+    }
+}
+
+void weir__sweep_retime(weir__context *context, weir__router *router, weir_ns timeout)
+{
+    weir__store(&router->idle_timeout, (uint64_t)timeout, seq_cst);
+    weir__store(&router->armed, 1, seq_cst);
+    ask_caretaker(context, router);
 }

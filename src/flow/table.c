@@ -183,8 +183,8 @@ static bool begins_slab(uint32_t number)
     return number >= CHUNKS_SINGLE && (number - CHUNKS_SINGLE) % SLAB_CHUNKS == 0;
 }
 
-/* records_lock held. More chunks that belong to no shard yet. False: no memory, or there are as many
- * as there may be. */
+/* records_lock held. More chunks that belong to no shard yet. False: no memory, or there are as
+ * many as there may be. */
 static bool make_chunks(weir__router *router)
 {
     const weir_allocator *allocator = &router->engine->allocator;

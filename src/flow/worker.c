@@ -62,9 +62,9 @@ static void forget(weir__router *router, weir__shard *shard, weir__flow *flow)
     wake_waiters(router);
 }
 
-/* Steps two and three. Both under the lock: a flow that is drained may be moved, and then it would
- * be another worker's that is forgotten here. */
-static void forget_if_drained(weir__worker *worker, weir__flow *flow)
+/* Steps two and three, in one hold of the lock: in between a submitter could find the flow drained
+ * and take it to another worker, where it lives, ends, and its record is another flow's. */
+static void count_last(weir__worker *worker, weir__flow *flow)
 {
     weir__router *router = worker->router;
     weir__shard *shard = weir__shard_of(router, flow);
@@ -187,7 +187,7 @@ static WEIR__ALWAYS weir_status run_flow(weir__worker *worker, weir_turn *turn, 
     const bool ends = at.finish || (event->flags & WEIR_EVENT_FINISH) != 0;
     if (weir__unlikely(ends)) {
         end_state(worker, flow, WEIR_FLOW_FINISHED);
-        forget_if_drained(worker, flow);
+        count_last(worker, flow);
         return status;
     }
     const bool lost = weir__load(&flow->lost, relaxed) != 0;
