@@ -21,9 +21,11 @@
 #include "flow/options.h"
 #include "flow/sweep.h"
 #include "flow/table.h"
+#include "flow/tune.h"
 #include "flow/worker.h"
 
 #define PATH "weir_router_add"
+#define CARETAKER_PLACES 10000u /* for triggers: one that counts, and those of timeouts before it */
 
 /* ---- finding ---- */
 
@@ -155,6 +157,8 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     const size_t state_room = sizeof(weir__flow) - WEIR__FLOW_STATE;
     const size_t more = o->state_size > state_room ? o->state_size - state_room : 0;
     router->options = *o;
+    weir__store(&router->block_max, (uint64_t)o->block_max, relaxed);
+    weir__store(&router->idle_timeout, (uint64_t)o->idle_timeout, relaxed);
     router->handler = o->handler;
     router->targeted = o->targets != NULL;
     router->plain = !router->targeted && !o->migrate;
@@ -229,7 +233,9 @@ static weir_processor add_caretaker(weir__router *router, weir_error *error)
     return weir__processor_add(
         router->engine,
         WEIR_PROCESSOR(.name = name, .dispatcher = dispatcher_of(router),
-                       .handler = weir__caretaker_handle, .argument = router),
+                       .handler = weir__caretaker_handle, .argument = router,
+                       .mailbox_max = CARETAKER_PLACES, .overflow = WEIR_OVERFLOW_FAIL,
+                       .destroy = router->targeted ? weir__caretaker_destroy : NULL),
         &(const weir__processor_more){ .chore = weir__caretaker_chore }, error);
 }
 
@@ -238,7 +244,7 @@ static weir_processor add_worker(weir__router *router, uint32_t index, weir_erro
     const weir_router_options *o = &router->options;
     const bool block = o->overflow == WEIR_OVERFLOW_BLOCK;
     char name[WEIR__ROUTER_NAME_SIZE + 32];
-    snprintf(name, sizeof(name), "flows:%s/%u", router->name, index);
+    weir__router_worker_name(router->name, index, name, sizeof(name));
     return weir__processor_add(
         router->engine,
         WEIR_PROCESSOR(.name = name, .dispatcher = dispatcher_of(router),
@@ -247,7 +253,8 @@ static weir_processor add_worker(weir__router *router, uint32_t index, weir_erro
                        .mailbox_max = o->worker_max + (block ? o->ingress_max : 0),
                        .batch_max = o->batch_max, .overflow = o->overflow,
                        .block_max = o->block_max),
-        &(const weir__processor_more){ .within = o->worker_max, .chore = weir__worker_chore },
+        &(const weir__processor_more){
+            .within = o->worker_max, .chore = weir__worker_chore, .room_of = router->caretaker },
         error);
 }
 

@@ -46,10 +46,7 @@ static void end_state(weir__worker *worker, weir__flow *flow, weir_flow_end reas
 static void wake_waiters(weir__router *router)
 {
     if (weir__load(&router->engine->room_waiters, seq_cst) != 0) {
-        for (uint32_t i = 0; i < router->worker_count; i++) {
-            weir__room_wake_threads(router->engine,
-                                    WEIR__HANDLE_INDEX(router->workers[i].handle.id));
-        }
+        weir__room_wake_threads(router->engine, WEIR__HANDLE_INDEX(router->caretaker.id));
     }
 }
 
@@ -119,6 +116,7 @@ static weir_status make_state(weir__worker *worker, weir_turn *turn, weir__flow 
         memset(flow->state, 0, options->state_size);
         return status;
     }
+    weir__cell_add(&worker->made, 1);
     return WEIR_OK;
 }
 
@@ -300,6 +298,10 @@ static void look_at(weir__worker *worker, weir__flow *flow)
     weir__shard *shard = weir__shard_of(router, flow);
     weir__brief_lock(&shard->lock);
     const weir_flow_end reason = reason_for(flow);
+    if (flow->leaving) {
+        flow->leaving = false;
+        weir__sub(&router->leaving, 1, relaxed);
+    }
     const bool forgotten = weir__flow_is_drained(flow) && flow->lingers && !flow->stateful;
     if (reason != 0) {
         /* It stays on our list in name, so that nobody moves it to another worker meanwhile. */
