@@ -6,6 +6,9 @@
  */
 #include "flows.h"
 
+#include "flow/router.h"
+#include "flow/tune.h"
+
 #define IDLE (2 * WEIR_MS)
 
 /* Without memory for its timer the caretaker looks when the next flow is made. */
@@ -71,6 +74,24 @@ SCENARIO(flow_idle_against_finish,
     stage_start();
     const int other = weir_sim_thread_start(finish_at_that_moment, NULL);
     (void)flows_submit(1);
+    weir_sim_thread_join(other);
+    settle_idle();
+    flows_close(WEIR_FOREVER);
+}
+
+static void submit_first(void *unused)
+{
+    (void)unused;
+    (void)flows_submit(1);
+}
+
+SCENARIO(flow_idle_retimed, "a timeout where there was none, while the first flow is made")
+{
+    flows_open(2, WEIR_ROUTER(.workers = 1), NULL);
+    stage_start();
+    const int other = weir_sim_thread_start(submit_first, NULL);
+    flows.options.idle_timeout = IDLE;
+    weir__router_tune(weir__router_find(stage.engine, flows.router), 0, IDLE);
     weir_sim_thread_join(other);
     settle_idle();
     flows_close(WEIR_FOREVER);
