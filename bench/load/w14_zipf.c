@@ -245,7 +245,7 @@ static void run(const bench_setup *setup, bench_result *result, placement by)
     s->latency = load_memory(s->count, sizeof(*s->latency));
     s->got = load_memory(KEYS, sizeof(*s->got));
     plan(s, setup->seed);
-    /* The usual slack of a sleep is as long as a service. Threads inherit it from who makes them. */
+    /* The usual slack of a sleep is as long as a service. Threads have it from who makes them. */
     const int slack = prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL);
     (void)prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     set_up(s);
