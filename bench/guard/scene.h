@@ -30,6 +30,7 @@ struct guard_scene {
     uint64_t handled; /* events of the path, by its handlers */
     uint64_t ended;   /* processors that are no more */
     weir_channel channel;
+    weir_router router;
     guard_member members[GUARD_MEMBERS_MAX];
 };
 

@@ -1,10 +1,10 @@
 // Go as a peer: a goroutine is an actor, its channel the bounded mailbox.
 //
-//	go build -o go_peer go_peer.go
+//	go build -o go_peer go_peer.go go_flows.go
 //	go_peer WORKLOAD THREADS [SCALE [VARIANT]]
 //
 // Workloads: w1 w2-inside w3-1 w3-100 w4 w5-inside w6-parked w6-spinning w8 w9-idle
-// w11-inside-1 w11-inside-10 w11-inside-1000.
+// w11-inside-1 w11-inside-10 w11-inside-1000; w14-race-0us and w14-race-1us are in go_flows.go.
 // Variants: buffer-N, the places of a channel (buffer-0 hands over directly); gc-off-N, the same
 // without garbage collection. THREADS is GOMAXPROCS. Loads are those of peer.h.
 //
@@ -351,8 +351,12 @@ func main() {
 	}
 	runtime.GOMAXPROCS(threads)
 	debug.SetGCPercent(400)
-	if len(os.Args) > 4 && os.Args[4] != "" {
-		readVariant(os.Args[4])
+	variant := ""
+	if len(os.Args) > 4 {
+		variant = os.Args[4]
+	}
+	if variant != "" && !strings.HasPrefix(workload, "w14") {
+		readVariant(variant)
 	}
 	switch workload {
 	case "w1":
@@ -373,6 +377,10 @@ func main() {
 		broadcast(10)
 	case "w11-inside-1000":
 		broadcast(1000)
+	case "w14-race-0us":
+		flows(threads, variant, 4000000, 0)
+	case "w14-race-1us":
+		flows(threads, variant, 1000000, flowSteps)
 	case "w6-parked", "w6-spinning":
 		wakes(workload == "w6-spinning")
 	case "w8":

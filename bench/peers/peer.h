@@ -35,6 +35,11 @@
 #define PEER_TIMERS 1000000u     /* w8 */
 #define PEER_IDLE_S 5.0          /* w9: so long, and told per second */
 #define PEER_IDLE_THREADS 8      /* w9 */
+#define PEER_FLOWS 1000u         /* w14: keys */
+#define PEER_FLOW_EVENTS 4000000u /* w14: events whose handler does nothing but check ... */
+#define PEER_FLOW_WORKED 1000000u /* ... and such as take 1 us */
+#define PEER_FLOW_STEPS 950u     /* w14: about 1 us, see bench/suite/keys.h */
+#define PEER_FLOW_BATCH 32u      /* w14: events that come at once, in batch variants */
 #define PEER_WINDOW 4096u        /* "limited" variants: events of one producer on their way */
 
 typedef struct peer_call {
@@ -175,6 +180,35 @@ static inline void peer_wait_for_room(const peer_order *order, uint64_t sender, 
     while (sent - __atomic_load_n(&order->sender[sender].next, __ATOMIC_RELAXED) > PEER_WINDOW) {
         sched_yield();
     }
+}
+
+/* --- w14: keys in order, as in bench/suite/keys.h --------------------------------------------- */
+
+static inline uint64_t peer_key(uint64_t index)
+{
+    uint64_t x = (index + 1) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+static inline void peer_keys_shuffle(uint64_t *keys, uint32_t count)
+{
+    uint64_t random = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = peer_random(&random) % (i + 1);
+        keys[i] = keys[at];
+        keys[at] = peer_key(i);
+    }
+}
+
+static inline void peer_work(uint32_t steps)
+{
+    uint64_t x = steps;
+    for (uint32_t i = 0; i < steps; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+    }
+    __asm__ volatile("" : : "r"(x));
 }
 
 /* --- what is printed -------------------------------------------------------------------------- */

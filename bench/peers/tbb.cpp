@@ -1,10 +1,11 @@
 /*
  * tbb.cpp - oneTBB as a peer: a serial node of the flow graph is an actor, its mailbox unbounded.
  *
- *     g++ -O3 -march=native -std=c++17 -o tbb tbb.cpp -ltbb -lpthread
+ *     g++ -O3 -march=native -std=c++17 -o tbb tbb.cpp tbb_flows.cpp -ltbb -lpthread
  *     tbb WORKLOAD THREADS [SCALE [VARIANT]]
  *
- * Workloads: w1 w2-external w2-inside w3-1 w3-100 w4 w5-external w5-inside.
+ * Workloads: w1 w2-external w2-inside w3-1 w3-100 w4 w5-external w5-inside; w14-race-0us and
+ * w14-race-1us are in tbb_flows.cpp.
  * Variants:
  *   flow          a function_node, serial, queueing: what the manual calls an actor
  *   flow-light    the same with the lightweight policy: an idle node runs in the one who sends
@@ -17,7 +18,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "peer.h"
+#include "tbb_place.h"
 
 #include <semaphore.h>
 
@@ -28,40 +29,13 @@
 #include <vector>
 
 #include <tbb/concurrent_queue.h>
-#include <tbb/flow_graph.h>
-#include <tbb/global_control.h>
-#include <tbb/task_arena.h>
-#include <tbb/task_group.h>
 
-namespace flow = tbb::flow;
 using word = uint64_t;
 
 static peer_call call;
 static bool limited, joined;
 static std::atomic<uint64_t> left; // receivers, tokens or actors that are not done
 static sem_t all_done;
-
-// Where the actors run: an arena with so many workers, and slots for producers that join it.
-struct place {
-    explicit place(int workers, int guests)
-        : limit(tbb::global_control::max_allowed_parallelism, size_t(workers + guests + 1)),
-          arena(workers + guests, unsigned(guests))
-    {
-        arena.initialize();
-        arena.execute([this] { graph = std::make_unique<flow::graph>(); });
-    }
-    void rest()
-    {
-        arena.execute([this] {
-            graph->wait_for_all();
-            tasks.wait();
-        });
-    }
-    tbb::global_control limit;
-    tbb::task_arena arena;
-    tbb::task_group tasks;
-    std::unique_ptr<flow::graph> graph;
-};
 
 static void one_done()
 {
@@ -434,6 +408,10 @@ int main(int count, char **arguments)
 {
     call = peer_arguments("tbb", count, arguments);
     sem_init(&all_done, 0, 0);
+    if (strncmp(call.workload, "w14", 3) == 0) {
+        tbb_flows(call);
+        return 0;
+    }
     std::string variant = *call.variant ? call.variant : "flow";
     limited = variant == "flow-limited" || variant == "strand-limited";
     joined = variant == "joined" || variant == "strand-joined";

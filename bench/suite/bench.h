@@ -1,7 +1,7 @@
 /*
  * suite/bench.h - what a row of the benchmark suite is, and what it answers.
  *
- * A row is one workload (W1 ... W13) in one variant: weir itself, one of the three older designs
+ * A row is one workload (W1 ... W14) in one variant: weir itself, one of the older designs
  * (bench/baselines/) or a bare floor (bench/floor/) that does the same without any feature. The
  * runner (suite/run.c) calls a row once per run and thread count, interleaves the rows that it was
  * asked for, and takes the medians; a row measures once and knows nothing of runs.
@@ -36,6 +36,7 @@ uint64_t bench_scaled(const bench_setup *setup, uint64_t full, uint64_t least);
     X(efficiency)                                                                                  \
     X(contention) /* failed try-locks of all, 0 ... 1 */                                           \
     X(backoff)    /* rounds that backed off, of all, 0 ... 1 */                                    \
+    X(imbalance)  /* the busiest worker's time in handlers, over the mean: from 1 */               \
     X(cpu_ms)     /* of the whole process, user and system */                                      \
     X(syscalls)                                                                                    \
     X(switches) /* context switches of the threads that are watched: who has none did not run */   \

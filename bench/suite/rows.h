@@ -26,13 +26,16 @@ extern const bench_row load_w11_rows[];
 extern const bench_row load_w11_ask_rows[];
 extern const bench_row load_w12_rows[];
 extern const bench_row load_w13_rows[];
+extern const bench_row load_w14_rows[];
+extern const bench_row load_w14_zipf_rows[];
 extern const bench_row load_lock_rows[];
 extern const bench_row load_cpu_bound_rows[];
 extern const bench_row load_grow_rows[];
 
-/* What the hardware can do with no features, and the three older designs. */
+/* What the hardware can do with no features, and the older designs. */
 extern const bench_row bench_floor_rows[];
 extern const bench_row bench_baseline_rows[];
+extern const bench_row bench_flow_sketch_rows[];
 
 /* The row with that number in all tables, NULL behind the last. */
 const bench_row *bench_row_at(size_t index);

@@ -10,7 +10,16 @@
 #include "suite/rows.h"
 #include "suite/summary.h"
 
-typedef enum unit { UNIT_RATE, UNIT_NS, UNIT_SHARE, UNIT_MS, UNIT_S, UNIT_BYTES, UNIT_PLAIN } unit;
+typedef enum unit {
+    UNIT_RATE,
+    UNIT_NS,
+    UNIT_SHARE,
+    UNIT_MS,
+    UNIT_S,
+    UNIT_BYTES,
+    UNIT_TIMES,
+    UNIT_PLAIN
+} unit;
 
 static const struct {
     const char *before, *after; /* of the value */
@@ -25,6 +34,7 @@ static const struct {
     [BENCH_efficiency] = { "efficiency ", "", UNIT_SHARE },
     [BENCH_contention] = { "contention ", "", UNIT_SHARE },
     [BENCH_backoff] = { "back-off ", "", UNIT_SHARE },
+    [BENCH_imbalance] = { "busiest ", " x the mean", UNIT_TIMES },
     [BENCH_cpu_ms] = { "CPU ", "", UNIT_MS },
     [BENCH_syscalls] = { "", " system calls", UNIT_PLAIN },
     [BENCH_switches] = { "", " switches", UNIT_PLAIN },
@@ -60,6 +70,9 @@ static void format_value(char out[static VALUE_SIZE], unit in, double value)
         break;
     case UNIT_BYTES:
         snprintf(out, VALUE_SIZE, "%.1f B", value);
+        break;
+    case UNIT_TIMES:
+        snprintf(out, VALUE_SIZE, "%.3f", value);
         break;
     case UNIT_PLAIN:
         snprintf(out, VALUE_SIZE, "%.0f", value);

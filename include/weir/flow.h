@@ -2,7 +2,8 @@
  * weir/flow.h - many keys, each in order on one worker; a new key on the least-loaded worker.
  *
  *     weir_router sessions = weir_router_add(engine,
- *         WEIR_ROUTER(.name = "sessions", .handler = on_line, .state_size = sizeof(session)), &error);
+ *         WEIR_ROUTER(.name = "sessions", .handler = on_line, .state_size = sizeof(session)),
+ *         &error);
  *     weir_router_submit(engine, sessions, 42, WEIR_EVENT(line, .text = "hello"));
  *
  * A *flow* is what happens under one key: its events are handled one at a time, in the order in
@@ -134,6 +135,11 @@ WEIR_API WEIR_MUST_CHECK size_t weir_router_submit_batch(weir_engine *engine, we
                                                          const uint64_t *flows,
                                                          const weir_event *const *events,
                                                          size_t count, weir_status *statuses);
+
+/* Any. The same for keys that are bytes: events[i] to the sizes[i] bytes at keys[i]. */
+WEIR_API WEIR_MUST_CHECK size_t weir_router_submit_batch_bytes(
+    weir_engine *engine, weir_router router, const void *const *keys, const size_t *sizes,
+    const weir_event *const *events, size_t count, weir_status *statuses);
 
 /* Any. Ends the flow after what was submitted before. Takes a place as an event does, and is
  * counted as one; the handler does not see it (targets get a weir_finish_type event). UNKNOWN:

@@ -128,6 +128,7 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
         status = cold != NULL ? WEIR_OK : WEIR_E_NOMEM;
         if (cold != NULL) {
             cold->chore = more->chore;
+            cold->room_of = more->room_of.id != 0 ? WEIR__HANDLE_INDEX(more->room_of.id) + 1 : 0;
         }
     }
     return status;

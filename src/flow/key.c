@@ -16,7 +16,10 @@ WEIR__PROCESS_WIDE weir__atomic_u64 weir__flow_seed;
 
 void weir__flow_seed_make(void)
 {
-    uint64_t none = 0;
+    uint64_t none = weir__load(&weir__flow_seed, relaxed);
+    if (none != 0) {
+        return;
+    }
     (void)weir__cas(&weir__flow_seed, &none, weir__random_seed() | 1, relaxed, relaxed);
 }
 

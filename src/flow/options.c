@@ -40,7 +40,10 @@ static void check_who(weir__checker *check, const weir_router_options *o)
                                       : "cases and targets exclude each other");
     }
     if ((o->targets != NULL) != (o->target_count > 0) || o->target_count > WEIR__WORKERS_MAX) {
-        weir__check_refuse(check, "target_count", "must be 1 to 256 with targets, else 0");
+        char text[96];
+        snprintf(text, sizeof(text), "is %u, must be 1 to %u with targets, else 0", o->target_count,
+                 WEIR__WORKERS_MAX);
+        weir__check_refuse(check, "target_count", text);
     }
     for (uint32_t i = 0; i < o->target_count && o->targets != NULL; i++) {
         if (o->targets[i].id == 0) {
@@ -87,7 +90,10 @@ weir_status weir__options_router(weir_engine *engine, const weir_router_options 
     check_who(&check, out);
     check_threads(&check, out);
     if (out->state_size > WEIR__FLOW_STATE_MAX) {
-        weir__check_refuse(&check, "state_size", "is more than 1 MiB: keep a pointer in it");
+        char text[96];
+        snprintf(text, sizeof(text), "is %zu, must be at most %u (1 MiB): keep a pointer in it",
+                 out->state_size, WEIR__FLOW_STATE_MAX);
+        weir__check_refuse(&check, "state_size", text);
     }
     weir__check_number32(&check, "workers", &out->workers, 1, WEIR__WORKERS_MAX,
                          cores < WEIR__WORKERS_USUAL ? cores : WEIR__WORKERS_USUAL);
@@ -109,8 +115,10 @@ weir_status weir__options_router(weir_engine *engine, const weir_router_options 
         out->overflow = WEIR_OVERFLOW_BLOCK;
     }
     if (out->overflow == WEIR_OVERFLOW_BLOCK && out->worker_max + out->ingress_max > PLACES_MOST) {
-        weir__check_refuse(&check, "ingress_max",
-                           "and worker_max together are more than 1,000,000");
+        char text[96];
+        snprintf(text, sizeof(text), "is %u and worker_max %u, must be at most 1,000,000 together",
+                 out->ingress_max, out->worker_max);
+        weir__check_refuse(&check, "ingress_max", text);
     }
     return check.status;
 }

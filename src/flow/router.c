@@ -167,7 +167,7 @@ static bool fill_in(weir__router *router, const weir_router_options *o)
     /* Where one list has them all the order is exact; else a little less of it is much cheaper. */
     router->slack = shards == 1 ? 0 : least(o->idle_timeout / 64, 10 * WEIR_S);
     router->stride = sizeof(weir__flow) + ((more + 63) & ~(size_t)63);
-    router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + 64);
+    router->flows_most = (uint32_t)(o->flows_max + o->flows_max / 16 + WEIR__FLOWS_SPARE);
     router->chunk_max = router->flows_most / WEIR__FLOW_CHUNK + shards + 1 + 64; /* a slab */
     router->shards = weir__allocate(allocator, shards * sizeof(*router->shards));
     router->chunks = weir__allocate(allocator, router->chunk_max * sizeof(*router->chunks));
@@ -234,7 +234,8 @@ static weir_processor add_caretaker(weir__router *router, weir_error *error)
         router->engine,
         WEIR_PROCESSOR(.name = name, .dispatcher = dispatcher_of(router),
                        .handler = weir__caretaker_handle, .argument = router,
-                       .mailbox_max = CARETAKER_PLACES, .overflow = WEIR_OVERFLOW_FAIL),
+                       .mailbox_max = CARETAKER_PLACES, .overflow = WEIR_OVERFLOW_FAIL,
+                       .destroy = router->targeted ? weir__caretaker_destroy : NULL),
         &(const weir__processor_more){ .chore = weir__caretaker_chore }, error);
 }
 
@@ -252,7 +253,8 @@ static weir_processor add_worker(weir__router *router, uint32_t index, weir_erro
                        .mailbox_max = o->worker_max + (block ? o->ingress_max : 0),
                        .batch_max = o->batch_max, .overflow = o->overflow,
                        .block_max = o->block_max),
-        &(const weir__processor_more){ .within = o->worker_max, .chore = weir__worker_chore },
+        &(const weir__processor_more){
+            .within = o->worker_max, .chore = weir__worker_chore, .room_of = router->caretaker },
         error);
 }
 

@@ -42,10 +42,12 @@
 #define WEIR__FLOW_CHUNK 8u /* every run makes one anew */
 #define WEIR__SHARDS_MAX 2u
 #define WEIR__FLOWS_A_SHARD 64u
+#define WEIR__FLOWS_SPARE 2u
 #else
 #define WEIR__FLOW_CHUNK 256u
 #define WEIR__SHARDS_MAX 64u
 #define WEIR__FLOWS_A_SHARD 4096u /* one more shard for so many of flows_max */
+#define WEIR__FLOWS_SPARE 64u     /* ... above it, and a sixteenth, while none is idle */
 #endif
 
 /* A flow. Two lines, and what its state needs beyond the second. */
@@ -65,6 +67,7 @@ typedef struct weir__flow {
     uint16_t worker;
     uint8_t why;  /* weir_flow_end that was asked for while nothing waited; 0: none */
     bool chored;  /* on the list of its worker's chores: the record stays */
+    bool leaving; /* to be evicted: its worker has not seen it yet */
     bool lingers; /* its state has ended, but something waited: who takes that away says so */
 
     /* The worker. */
@@ -121,8 +124,8 @@ typedef struct weir__worker {
 
     /* Its own: cells that it writes in its turns. */
     _Alignas(64) weir__cell handled, dead;
-    weir__cell ended_as[WEIR_FLOW_STOPPED + 1];
-    weir__cell timed, busy; /* handlers, and how long they took */
+    weir__cell made, ended_as[WEIR_FLOW_STOPPED + 1]; /* flows: one record may be many in a row */
+    weir__cell timed, busy;                           /* handlers, and how long they took */
     uint32_t until_timed;
     weir__histogram latency;
 
@@ -156,7 +159,8 @@ typedef struct weir__router {
 
     _Alignas(64) weir__atomic_u32 ingress; /* used of ingress_max */
     _Alignas(64) weir__atomic_u32 live;
-    weir__atomic_u64 loose; /* submitted without a flow */
+    weir__atomic_u32 leaving; /* of them, are to be evicted; or somebody looks for one */
+    weir__atomic_u64 loose;   /* submitted without a flow */
     weir__atomic_u64 made, moved, dropped_newest, dropped_oldest;
     weir__atomic_u64 refused_full, refused_ingress, refused_flows;
     weir__atomic_u64 dismissed[WEIR_FLOW_STOPPED + 1]; /* targets: flows that ended so */
@@ -233,7 +237,8 @@ static inline bool weir__flow_is_drained(weir__flow *flow)
     return weir__load(&flow->handled, acquire) == flow->submitted - flow->dropped;
 }
 
-/* The same, of any flow: a target has handled all of it, too. Inside the mark, shard's lock held. */
+/* The same, of any flow: a target has handled all of it, too. Inside the mark, shard's lock
+ * held. */
 bool weir__flow_is_quiet(weir__router *router, weir__flow *flow);
 
 /* Events of that worker that wait or are at hand. Inside the mark; a worker that has ended has

@@ -32,13 +32,16 @@ static void dismiss(weir__context *context, weir__router *router, weir__shard *s
     if (!router->targeted) {
         weir__table_defer(router, shard, flow, weir__clock_coarse());
         flow->why = (uint8_t)reason;
+        flow->leaving = reason == WEIR_FLOW_EVICTED;
         then->ready = weir__worker_ask(context, router, flow);
         return;
+    }
+    if (!flow->lingers) { /* else it is counted as finished */
+        weir__add(&router->dismissed[reason], 1, relaxed);
     }
     then->size = flow->size;
     then->bytes = weir__table_remove(router, shard, flow);
     weir__sub(&router->live, 1, seq_cst);
-    weir__add(&router->dismissed[reason], 1, relaxed);
 }
 
 static void carry_out(weir__context *context, weir__router *router, const after *then)
@@ -81,14 +84,27 @@ static bool evict_in(weir__context *context, weir__router *router, weir__shard *
     return false;
 }
 
-void weir__sweep_evict(weir__context *context, weir__router *router)
+/* One more than leave already is to go. `leaving` counts it. */
+static bool is_one_too_many(weir__router *router)
+{
+    uint32_t leaving = weir__load(&router->leaving, relaxed);
+    do {
+        if (weir__load(&router->live, seq_cst) <= router->options.flows_max + leaving) {
+            return false;
+        }
+    } while (!weir__cas(&router->leaving, &leaving, leaving + 1, relaxed, relaxed));
+    return true;
+}
+
+/* Whether there was one that could go. */
+static bool evict_one(weir__context *context, weir__router *router)
 {
     uint64_t tried = 0;
     bool done = false;
     while (!done) {
         const uint32_t at = oldest_shard(router, tried);
         if (at == UINT32_MAX) {
-            return;
+            return false;
         }
         weir__shard *shard = &router->shards[at];
         after then = { .ready = NULL };
@@ -97,6 +113,21 @@ void weir__sweep_evict(weir__context *context, weir__router *router)
         done = evict_in(context, router, shard, &then);
         weir__brief_unlock(&shard->lock);
         carry_out(context, router, &then);
+    }
+    return true;
+}
+
+void weir__sweep_evict(weir__context *context, weir__router *router)
+{
+    /* Two for one: so there are soon no more than flows_max again after they were all busy. */
+    for (uint32_t i = 0; i < 2 && is_one_too_many(router); i++) {
+        const bool found = evict_one(context, router);
+        if (!found || router->targeted) { /* targets: it is gone already */
+            weir__sub(&router->leaving, 1, relaxed);
+        }
+        if (!found) {
+            return;
+        }
     }
 }
 
@@ -203,6 +234,26 @@ weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_even
     }
     trigger(turn, router);
     return WEIR_OK;
+}
+
+void weir__caretaker_destroy(void *state, weir_status reason)
+{
+    weir__router *router = state;
+    (void)reason;
+    weir__store(&router->closed, 1, seq_cst); /* [Y2] */
+    for (uint32_t i = 0; i <= router->shard_mask; i++) {
+        weir__shard *shard = &router->shards[i];
+        weir__brief_lock(&shard->lock);
+        while (shard->oldest != 0) {
+            after then = { .ready = NULL };
+            dismiss(NULL, router, shard, weir__flow_at(router, shard->oldest), WEIR_FLOW_STOPPED,
+                    &then);
+            weir__brief_unlock(&shard->lock);
+            weir__flow_key_free(router, then.bytes, then.size);
+            weir__brief_lock(&shard->lock);
+        }
+        weir__brief_unlock(&shard->lock);
+    }
 }
 
 void weir__caretaker_chore(weir_turn *turn)

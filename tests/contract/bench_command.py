@@ -11,7 +11,7 @@ import tap
 WEIR = os.environ.get("WEIR_COMMAND", str(tap.BUILD / "weir"))
 MODES = {"near", "far", "mixed", "single"}
 FIGURES = {"events_per_s", "ns_per_event", "p50_ns", "p95_ns", "p99_ns", "p999_ns", "efficiency",
-           "contention", "backoff", "cpu_ms", "syscalls", "switches", "retries", "schedule_per_s",
+           "contention", "backoff", "imbalance", "cpu_ms", "syscalls", "switches", "retries", "schedule_per_s",
            "cancel_per_s", "fire_cpu_ms", "seconds",
            "bytes_each"}
 WORKLOADS = ["w1", "w2-external", "w2-inside", "w3-1", "w3-100", "w4", "w5-external", "w5-inside",
@@ -19,7 +19,9 @@ WORKLOADS = ["w1", "w2-external", "w2-inside", "w3-1", "w3-100", "w4", "w5-exter
              "w6-hop-10k", "w6-hop-100k", "w6-hop-1m", "w6-hop-10m", "w7-alone", "w7-1", "w7-4",
              "w8", "timers-1000", "timers-1000000", "w9-idle", "w9-quota", "w10", "w11-ask", "w11-deep",
              "w11-external-1", "w11-inside-1", "w11-external-10", "w11-inside-10",
-             "w11-external-1000", "w11-inside-1000", "w12-100", "w12-1000", "w13-backoff", "w13-fair", "lock",
+             "w11-external-1000", "w11-inside-1000", "w12-100", "w12-1000", "w13-backoff", "w13-fair",
+             "w14-route", "w14-flat-1000", "w14-flat-10000", "w14-flat-100000", "w14-flat-1000000",
+             "w14-scale-10us", "w14-scale-1us", "w14-race-0us", "w14-race-1us", "w14-zipf", "lock",
              "cpu-bound"]
 
 

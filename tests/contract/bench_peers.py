@@ -100,6 +100,13 @@ def check_targets(check):
     check("a target compares with the floor", measured(8, against="floor") == 0.4)
     check("a target compares with weir's own best", measured(8, against="own best") == 0.8)
     check("a target may be absolute", measured(8) == 80)
+    rows["w6", 1] = row(weir=25)
+    check("a target compares with another number of threads, and with another row",
+          measured(8, against="weir", of_threads=2) == 0.8
+          and measured(8, against="weir", of_row="w6", of_threads=1) == 3.2
+          and measured(8, against="weir", of_row="w6", of_threads=2) is None)
+    check("a target may be a difference, in the unit of its metric",
+          measured(8, against="tbb", compare="difference") == 30)
     check("what was not measured is not judged", measured(2, against="go") is None
           and measured(4, against="tbb") is None)
     check("at least and at most", figures.meets({"at_least": 2}, 2.5)
@@ -196,6 +203,9 @@ def check_catalogue(check):
     check("--targets leaves the rows and peers that targets name",
           [(r.title, [*r.peers]) for r in catalogue.targeted(catalogue.ROWS, targets)]
           == [("w1@2", ["tbb"]), ("w9-idle@8", [])])
+    elsewhere = [{"row": "w3-1", "threads": 2, "against": "weir", "of_row": "w1", "of_threads": 1}]
+    check("... and the rows that those are compared with",
+          [r.title for r in catalogue.targeted(catalogue.ROWS, elsewhere)] == ["w1@1", "w3-1@2"])
     only = catalogue.select(["w1"], [2], ["go"])
     check("peers and threads cut a race down",
           [(r.threads, [*r.peers]) for r in only] == [(2, ["go"])])

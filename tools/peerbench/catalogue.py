@@ -14,7 +14,7 @@ JAVA = ("java", "-XX:+UseParallelGC", "-Xms2g", "-Xmx2g")
 
 # {bin}: where programs go; {src}: bench/peers.
 HANDOVER = ("cc", "-O2", "-std=gnu11", "-o", "{bin}/handover", "{src}/handover.c", "-lpthread")
-BUILD_TBB = (*CXX, "-o", "{bin}/tbb", "{src}/tbb.cpp", "-ltbb", "-lpthread")
+BUILD_TBB = (*CXX, "-o", "{bin}/tbb", "{src}/tbb.cpp", "{src}/tbb_flows.cpp", "-ltbb", "-lpthread")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,7 +39,7 @@ PEERS = {
                 (*CXX, "-o", "{bin}/caf", "{src}/caf.cpp", "-lcaf_core", "-lpthread"),
                 ("{bin}/caf",), says="C++ Actor Framework"),
     "go": Peer(("golang-go",),
-               ("go", "build", "-o", "{bin}/go_peer", "{src}/go_peer.go"),
+               ("go", "build", "-o", "{bin}/go_peer", "{src}/go_peer.go", "{src}/go_flows.go"),
                ("{bin}/go_peer",), says="goroutines and channels"),
     "erlang": Peer(("erlang-base",),
                    ("erlc", "+inline", "-o", "{bin}", "{src}/erlang_peer.erl"),
@@ -103,6 +103,10 @@ DISRUPTOR_SINGLE = tuple(f"{wait}-{ring}{how}" for how in ("", "-event")
 DISRUPTOR_BATCH = tuple(f"{wait}-{ring}-batch32" for wait in ("busy", "yield") for ring in RINGS)
 OLDER = ("blocking-queue", "shared-queue", "held-lock")  # the designs that weir replaced
 GLIB = ("plain", "limited")
+# W14: threads, and places of a channel. The table of our own is faster than a map: one with it.
+GO_FLOWS = tuple(f"p{procs}-b{places}" for procs in (1, 2, 3) for places in (64, 1024, 8192))
+TBB_FLOWS = ("", "-limited", "-joined", "-limited-joined")
+TBB_TOKENS = ("pipeline-8", "pipeline-32", "pipeline-128")
 
 
 def two_threads(threads):
@@ -171,6 +175,32 @@ def make_rows():
                       {"disruptor": DISRUPTOR_BATCH})
         for t in (1, 2):
             yield Row(f"w11-inside-{n}", f"w11-inside-{n}", t, RATE, ("weir",), {"go": GO_BOXES})
+    yield from flow_rows()
+
+
+def flow_rows():
+    """W14. What has no peer is here because targets compare its rows with one another."""
+    for t in (1, 2):
+        yield Row("w14-route", "w14-route", t, EACH,
+                  ("weir", "weir-batch", "direct", "direct-batch"), {})
+    for n in (1000, 10000, 100000, 1000000):
+        yield Row(f"w14-flat-{n}", f"w14-flat-{n}", 1, ("ns_per_event", "bytes_each"),
+                  ("weir", "weir-batch"), {})
+    for name in ("w14-scale-10us", "w14-scale-1us"):
+        for t in (1, 2):
+            yield Row(name, name, t, RATE, ("weir-batch",), {})
+    for name in ("w14-race-0us", "w14-race-1us"):
+        for t in (1, 2):
+            yield Row(name, name, t, RATE, ("weir", "weir-inside", "sketch"),
+                      {"go": (*GO_FLOWS, f"p{t + 1}-b1024-map"),
+                       "tbb": tuple(f"flow{how}" for how in TBB_FLOWS),
+                       "tbb-tasks": tuple(f"strand{how}" for how in TBB_FLOWS)})
+            yield Row(f"{name}-batch", name, t, RATE, ("weir-batch", "sketch"),
+                      {"go": tuple(f"{one}-batch" for one in GO_FLOWS),
+                       "tbb": (*(f"flow{how}-batch" for how in TBB_FLOWS), *TBB_TOKENS),
+                       "tbb-tasks": tuple(f"strand{how}-batch" for how in TBB_FLOWS)})
+    for t in (2, 4):
+        yield Row("w14-zipf", "w14-zipf", t, ("imbalance",), ("weir-migrate", "weir", "hash"), {})
 
 
 ROWS = tuple(make_rows())
@@ -215,6 +245,9 @@ def targeted(rows, targets):
     named = {}
     for target in targets:
         named.setdefault((target["row"], target["threads"]), set()).add(target.get("against"))
+        if "of_row" in target or "of_threads" in target:
+            named.setdefault((target.get("of_row", target["row"]),
+                              target.get("of_threads", target["threads"])), set())
         if target.get("against") == "own best":  # of any number of threads
             for row in rows:
                 if row.name == target["row"]:

@@ -143,10 +143,10 @@ def meets(target, value):
 
 
 def measured(target, row_results, mode):
-    """What a target compares, in one mode: a ratio, or the figure itself if it is absolute; None if
-    it was not measured. `row_results`: {(row name, threads): {metric: {mode: compare()}}}."""
-    def median(name, threads):
-        found = row_results.get((target["row"], threads), {}).get(target["metric"], {}).get(mode)
+    """What a target compares, in one mode: a ratio (a difference if it says so), or the figure
+    itself if it is absolute; None if it was not measured. `row_results`: {(row name, threads): {metric: {mode: compare()}}}."""
+    def median(name, threads, row=target["row"]):
+        found = row_results.get((row, threads), {}).get(target["metric"], {}).get(mode)
         return found["standing"].get(name, {}).get("median") if found else None
 
     ours = median(target.get("ours", "weir"), target["threads"])
@@ -158,5 +158,8 @@ def measured(target, row_results, mode):
         all_of_them = [value for name, threads in row_results if name == target["row"]
                        if (value := median(target.get("ours", "weir"), threads)) is not None]
         return ratio(ours, best_of(target["metric"], all_of_them))
-    theirs = median(target["against"], target["threads"])
-    return None if theirs is None else ratio(ours, theirs)
+    theirs = median(target["against"], target.get("of_threads", target["threads"]),
+                    target.get("of_row", target["row"]))
+    if theirs is None:
+        return None
+    return ours - theirs if target.get("compare") == "difference" else ratio(ours, theirs)

@@ -7,7 +7,7 @@ import pathlib
 from . import catalogue, figures
 
 UNITS = (("_per_s", 1e-6, " M/s"), ("_ns", 1e-3, " us"), ("ns_per_event", 1, " ns"),
-         ("seconds", 1, " s"), ("bytes_each", 1, " B"), ("_ms", 1, " ms"))
+         ("seconds", 1, " s"), ("bytes_each", 1, " B"), ("_ms", 1, " ms"), ("imbalance", 1, " x"))
 # A thread that had no context switch was not on a core, and made no system call.
 OF_WEIR_ALONE = {"switches", "syscalls"}
 
@@ -83,7 +83,11 @@ def print_row(result, say):
 def describe(target):
     """`w1@2 ns_per_event <= 0.25 x tbb`"""
     sign, bound = (">=", target["at_least"]) if "at_least" in target else ("<=", target["at_most"])
-    against = f" x {target['against']}" if target.get("against") else ""
+    times = "above" if target.get("compare") == "difference" else "x"
+    against = f" {times} {target['against']}" if target.get("against") else ""
+    if "of_row" in target or "of_threads" in target:
+        against += f" {target.get('of_row', target['row'])}@" \
+                   f"{target.get('of_threads', target['threads'])}"
     aim = f" (aim {target['aim']:g})" if "aim" in target else ""
     ours = f" {target['ours']}" if "ours" in target else ""
     where = f"{target['row']}@{target['threads']}{ours}"
