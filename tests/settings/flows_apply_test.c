@@ -151,6 +151,8 @@ static void an_idle_timeout_comes_and_goes(void **state)
     apply_well(s.engine, "weir.flows.r.flow-idle-timeout = never", 0);
     assert_int_equal(WEIR_OK, submit(&s, 2, 1));
     TEST_UNTIL(atomic_load(&s.handled) == 2);
+    apply_well(s.engine, "weir.flows.r.flow-idle-timeout = 1h", 0);
+    apply_well(s.engine, "weir.flows.r.flow-idle-timeout = never", 0); /* with a flow there */
     const weir_ns end = test_now() + 60 * WEIR_MS;
     const uint64_t before = test_engine_counters(s.engine).handled;
     while (test_now() < end) {
@@ -176,7 +178,7 @@ static bool caretaker_is_asked(scene *s, uint32_t *triggers)
     return asked;
 }
 
-/* Two threads, since one is held in a handler. The caretaker's mailbox is not the engine's usual. */
+/* Two threads, since one is held in a handler; a mailbox that is not the caretaker's. */
 #define NARROW ROWS("[\"\"], [\"\"]") "weir.engine.default-queue-size = 1\n"
 
 static void retime(scene *s, const char *timeout)
