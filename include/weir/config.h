@@ -28,6 +28,7 @@
 #define WEIR_CONFIG_H
 
 #include "weir/engine.h"
+#include "weir/flow.h"
 #include "weir/processor.h"
 #include "weir/thread.h"
 
@@ -190,6 +191,11 @@ WEIR_API weir_status weir_config_dispatcher_options(const weir_config *config, s
 WEIR_API weir_status weir_config_processor_options(const weir_config *config, const char *name,
                                                    weir_processor_options *out, weir_error *error);
 
+/* Any. What stands below weir.flows."name"; `name` becomes out->name, too. UNKNOWN: nothing stands
+ * there, and only out->name is filled. E_CONFIG: out->keys is set, and the files say another. */
+WEIR_API weir_status weir_config_router_options(const weir_config *config, const char *name,
+                                                weir_router_options *out, weir_error *error);
+
 /* Control. Your own keys, with the same units, bounds and messages: fills the struct `out`. `path`
  * is a path of names with dots, "" the root; nothing there: the fallbacks. Keys below it that no
  * row knows are errors with the nearest known one. Strings and arrays live as long as the
@@ -201,11 +207,12 @@ WEIR_API weir_status weir_config_read(const weir_config *config, const char *pat
 /*
  * Blocking. A new configuration for an engine that weir_config_engine made, running or not: all of
  * what can be changed, or, on error, nothing. At once changes: which threads there are and what
- * they serve, back-off, batch sizes, the log level, the dispatcher of a processor, its overflow
- * policy between fail and drop-newest (and block, if it had that from the beginning), queue sizes
- * of processors that are added later. The rest needs a restart: *pending (may be NULL) counts such
- * keys, and the log names each, at level warning. E_INVALID: the engine was not made from a
- * configuration, or is stopping. A thread that goes finishes its turn first: this waits for it.
+ * they serve, back-off, batch sizes, the log level, the dispatcher of a processor and of a router,
+ * a processor's overflow policy between fail and drop-newest (and block, if it had that from the
+ * beginning), a router's block-max and flow-idle-timeout, all of what is added later. The rest
+ * needs a restart: *pending (may be NULL) counts such keys, and the log names each, at level
+ * warning. E_INVALID: the engine was not made from a configuration, or is stopping. A thread that
+ * goes finishes its turn first: this waits for it.
  */
 WEIR_API weir_status weir_config_apply(const weir_config *config, weir_engine *engine,
                                        size_t *pending, weir_error *error);

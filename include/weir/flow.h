@@ -2,7 +2,8 @@
  * weir/flow.h - many keys, each in order on one worker; a new key on the least-loaded worker.
  *
  *     weir_router sessions = weir_router_add(engine,
- *         WEIR_ROUTER(.name = "sessions", .handler = on_line, .state_size = sizeof(session)), &error);
+ *         WEIR_ROUTER(.name = "sessions", .handler = on_line, .state_size = sizeof(session)),
+ *         &error);
  *     weir_router_submit(engine, sessions, 42, WEIR_EVENT(line, .text = "hello"));
  *
  * A *flow* is what happens under one key: its events are handled one at a time, in the order in

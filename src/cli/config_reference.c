@@ -89,6 +89,7 @@ static const char manual_tail[] =
     "  thread-dispatcher-assignment = [[\"\"], [\"api\", \"realtime\"], [\"api\"]]\n"
     "  processors { journal { dispatcher = api, overflow = block, block-max = 200ms } }\n"
     "}\n"
+    "weir.flows.sessions { dispatcher = realtime, workers = 4, policy = drop-oldest }\n"
     ".Ed\n"
     ".Sh SEE ALSO\n"
     ".Xr weir 1 ,\n"

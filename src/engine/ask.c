@@ -313,7 +313,7 @@ weir_status weir_turn_ask(weir_turn *turn, weir_processor to, const weir_event *
                           const weir_ask_options *options)
 {
     weir_ask_options read = { 0 };
-    if (turn == NULL) {
+    if (turn == NULL || weir__unlikely(weir__turn_is_flows(turn))) {
         return WEIR_E_INVALID;
     }
     if (weir__unlikely(options == NULL || options->struct_size != sizeof(*options))) {

@@ -138,12 +138,13 @@ static bool is_sane(const weir_cases *cases)
 weir_status weir_turn_become(weir_turn *turn, weir_handler handler, bool keep)
 {
     const weir__behaviour next = { .handler = handler };
-    return turn != NULL && handler != NULL ? become(turn, &next, keep) : WEIR_E_INVALID;
+    return turn != NULL && !weir__turn_is_flows(turn) && handler != NULL ? become(turn, &next, keep)
+                                                                         : WEIR_E_INVALID;
 }
 
 weir_status weir_turn_become_cases(weir_turn *turn, const weir_cases *cases, bool keep)
 {
-    if (turn == NULL || !is_sane(cases)) {
+    if (turn == NULL || weir__turn_is_flows(turn) || !is_sane(cases)) {
         return WEIR_E_INVALID;
     }
     const weir__behaviour next = { weir__turn_by_case, *cases };
@@ -152,7 +153,7 @@ weir_status weir_turn_become_cases(weir_turn *turn, const weir_cases *cases, boo
 
 weir_status weir_turn_unbecome(weir_turn *turn)
 {
-    return turn != NULL ? unbecome(turn) : WEIR_E_INVALID;
+    return turn != NULL && !weir__turn_is_flows(turn) ? unbecome(turn) : WEIR_E_INVALID;
 }
 
 /* ---- from outside ---- */

@@ -319,8 +319,8 @@ static weir_status begin(weir_turn *turn, weir__watch *watch, weir_block **spare
 
 static bool is_sane(const weir_turn *turn, weir_processor target)
 {
-    return turn != NULL && weir__engine_usable(turn->context->engine) && target.id != 0 &&
-           target.id != turn->self.id;
+    return turn != NULL && weir__engine_usable(turn->context->engine) &&
+           !weir__turn_is_flows(turn) && target.id != 0 && target.id != turn->self.id;
 }
 
 weir_status weir_turn_watch(weir_turn *turn, weir_processor target, uint64_t tag)

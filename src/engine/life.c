@@ -331,7 +331,7 @@ bool weir__life_end_idle(weir__context *context, weir__processor *processor,
         return false;
     }
     if (weir__processor_blocks(processor)) {
-        weir__room_wake_threads(engine, weir__processor_index(processor));
+        weir__room_wake_threads(engine, weir__processor_room(processor));
     }
     weir__stop_count(report, processor, 0);
     weir__room_gone(context, processor); /* no mark: no slot is reused while we have the lock */

@@ -62,7 +62,7 @@ WEIR__SELDOM static weir_status overflow(const weir__posting *by, weir__processo
                                          obstacle *full)
 {
     full->overflow = weir__processor_overflow(processor);
-    full->index = weir__processor_index(processor);
+    full->index = weir__processor_room(processor);
     switch (full->overflow) {
     case WEIR_OVERFLOW_DROP_NEWEST:
         return drop_newest(by, processor);

@@ -68,7 +68,8 @@ typedef struct weir__processor_cold {
     void (*destroy)(void *state, weir_status reason);
     weir__atomic_u32 overflow; /* weir_overflow; of one without a cold part: fail. May change */
     bool blocks;               /* posters may wait for room: it was block from the beginning */
-    bool own_overflow;         /* it was given this; under registry.lock, so the next two */
+    uint32_t room_of;  /* set once: they wait where those of this index - 1 do; 0: its own */
+    bool own_overflow; /* it was given this; under registry.lock, so the next two */
     bool own_block_max, own_batch_max;
     void (*chore)(weir_turn *turn);  /* of one of weir's own, or NULL (engine/chore.h) */
     weir__trylock evictions;         /* drop-oldest: guards the owner's side of the mailbox */
@@ -168,6 +169,15 @@ static inline uint32_t weir__processor_index(const weir__processor *processor)
     return WEIR__HANDLE_INDEX(weir__load(&((weir__processor *)(uintptr_t)processor)->id, relaxed));
 }
 
+/* Where OS threads wait for room there (weir__room_wait_of). Of processors that do one thing
+ * together it is the same: who waits for any of them waits for all. */
+static inline uint32_t weir__processor_room(const weir__processor *processor)
+{
+    const weir__processor_cold *cold = weir__processor_cold_of(processor);
+    return cold != NULL && cold->room_of != 0 ? cold->room_of - 1
+                                              : weir__processor_index(processor);
+}
+
 /* registry.lock held, or no thread runs. */
 static inline bool weir__processor_is_live(const weir__processor *processor)
 {
@@ -179,9 +189,15 @@ static inline bool weir__processor_is_live(const weir__processor *processor)
 typedef struct weir__processor_more {
     uint32_t within;                /* full to some posters, below mailbox_max; 0: to none */
     void (*chore)(weir_turn *turn); /* engine/chore.h; or NULL */
+    bool shares_room;               /* who waits for room waits for the whole family */
 } weir__processor_more;
-weir_processor weir__processor_add(weir_engine *engine, const weir_processor_options *options,
-                                   const weir__processor_more *more, weir_error *error);
+typedef struct weir__processor_draft {
+    weir_processor_options options;
+    weir__processor_more more;
+} weir__processor_draft;
+/* All or none: the first, and the others as its children. */
+weir_status weir__processor_add_family(weir_engine *engine, const weir__processor_draft *drafts,
+                                       size_t count, weir_processor *out, weir_error *error);
 
 /* "#index.generation", for what has no name. */
 size_t weir__handle_text(weir_processor handle, char *out, size_t size);

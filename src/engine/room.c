@@ -109,7 +109,7 @@ void weir__room_unreserve(weir__context *context, weir_processor to)
             weir__room_tell(context, processor);
         }
         if (weir__processor_blocks(processor)) {
-            weir__room_wake_threads(context->engine, weir__processor_index(processor));
+            weir__room_wake_threads(context->engine, weir__processor_room(processor));
         }
     }
     weir__context_leave(context);
@@ -126,7 +126,7 @@ void weir__room_appeared(weir__context *context, weir__processor *processor, uin
         weir__letters_flush(context);
     }
     if (weir__unlikely(weir__processor_blocks(processor))) {
-        weir__room_wake_threads(context->engine, weir__processor_index(processor));
+        weir__room_wake_threads(context->engine, weir__processor_room(processor));
     }
 }
 
@@ -147,7 +147,7 @@ bool weir__room_close(weir_engine *engine, weir__processor *processor)
 {
     /* After the close the processor may be anybody's: what is needed of it is read before. */
     const bool blocking = weir__processor_blocks(processor);
-    const uint32_t index = weir__processor_index(processor);
+    const uint32_t index = weir__processor_room(processor);
     const bool ready = weir__mailbox_close(&processor->mailbox);
     if (blocking) {
         weir__room_wake_threads(engine, index);
@@ -199,7 +199,7 @@ static weir_status join_list(weir__context *context, weir__processor *target, we
 
 weir_status weir_turn_want_room(weir_turn *turn, weir_processor target, uint64_t tag)
 {
-    if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
+    if (turn == NULL || !weir__engine_usable(turn->context->engine) || weir__turn_is_flows(turn)) {
         return WEIR_E_INVALID;
     }
     weir__context *context = turn->context;

@@ -163,6 +163,7 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     weir_event event;
     const weir_handler handler = weir__event_open(processor, envelope, state, &event);
     turn->flow = event.flow;
+    turn->state = state;
     tell(turn, "handles", event.type->name);
     weir__trail_event(trail, turn->self, &event);
     const weir_status status = handler(processor->state, turn, &event);
@@ -266,7 +267,7 @@ static bool settle(weir_turn *turn, progress *at, uint64_t word, weir__turn_end 
     weir_engine *engine = turn->context->engine;
     weir__stock *stock = &turn->context->stock;
     const bool blocking = weir__processor_blocks(processor);
-    const uint32_t index = weir__processor_index(processor);
+    const uint32_t index = weir__unlikely(blocking) ? weir__processor_room(processor) : 0;
     if (weir__unlikely(weir__mailbox_owed(word) > 0 && at->uncredited > 0)) {
         /* Promised places make room a matter of single events: going idle must not be the step that
          * makes it, since nobody looks at who wants room after that. */

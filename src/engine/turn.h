@@ -17,6 +17,13 @@ static inline const char *weir__turn_text(const weir_turn *turn)
     return turn->text_of == weir__trail_count(turn->trail) ? turn->text : "";
 }
 
+/* The handler at hand is a flow's: the processor is a worker, which is not to get what the flow
+ * asks for, and goes on handling other flows. */
+static inline bool weir__turn_is_flows(const weir_turn *turn)
+{
+    return turn->at_hand != NULL;
+}
+
 /* Posts of the handler at hand. */
 static inline weir__posting weir__turn_posting(const weir_turn *turn)
 {

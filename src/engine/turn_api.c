@@ -174,7 +174,7 @@ weir_status weir_turn_fail(weir_turn *turn, weir_status reason, const char *text
 weir_status weir_turn_trigger_after(weir_turn *turn, weir_ns delay, const weir_event *event,
                                     uint64_t tag)
 {
-    if (turn == NULL || !weir__engine_usable(turn->context->engine)) {
+    if (turn == NULL || !weir__engine_usable(turn->context->engine) || weir__turn_is_flows(turn)) {
         return WEIR_E_INVALID;
     }
     return weir__agenda_of(turn->processor) != NULL

@@ -46,6 +46,16 @@ static uint32_t depth_of(weir__router *router, const weir__worker *worker)
     return depth != UINT32_MAX ? depth : 0;
 }
 
+/* As many as have ended, or live and have begun. */
+static uint64_t made_by(weir__router *router)
+{
+    uint64_t made = weir__load(&router->made, relaxed);
+    for (uint32_t i = 0; i < router->worker_count; i++) {
+        made += weir__cell_read(&router->workers[i].made);
+    }
+    return made;
+}
+
 static void count_ends(weir__router *router, weir_router_counters *c)
 {
     uint64_t ended[WEIR_FLOW_STOPPED + 1] = { 0 };
@@ -106,7 +116,7 @@ weir_status weir_router_counters_get(weir_engine *engine, weir_router handle,
     c.refused_flows = weir__load(&router->refused_flows, relaxed);
     c.ingress = weir__load(&router->ingress, relaxed);
     c.flows = weir__load(&router->live, relaxed);
-    c.flows_made = weir__load(&router->made, relaxed);
+    c.flows_made = made_by(router);
     c.moved = weir__load(&router->moved, relaxed);
     count_ends(router, &c);
     c.workers = router->worker_count;

@@ -14,7 +14,6 @@
 #include "flow/router.h"
 #include "sync/thread.h"
 
-#define WORKERS_USUAL 8u
 #define INGRESS_USUAL 65536u
 #define WORKER_USUAL 8192u
 #define FLOWS_MOST 16000000u
@@ -41,7 +40,10 @@ static void check_who(weir__checker *check, const weir_router_options *o)
                                       : "cases and targets exclude each other");
     }
     if ((o->targets != NULL) != (o->target_count > 0) || o->target_count > WEIR__WORKERS_MAX) {
-        weir__check_refuse(check, "target_count", "must be 1 to 256 with targets, else 0");
+        char text[96];
+        snprintf(text, sizeof(text), "is %u, must be 1 to %u with targets, else 0", o->target_count,
+                 WEIR__WORKERS_MAX);
+        weir__check_refuse(check, "target_count", text);
     }
     for (uint32_t i = 0; i < o->target_count && o->targets != NULL; i++) {
         if (o->targets[i].id == 0) {
@@ -88,20 +90,24 @@ weir_status weir__options_router(weir_engine *engine, const weir_router_options 
     check_who(&check, out);
     check_threads(&check, out);
     if (out->state_size > WEIR__FLOW_STATE_MAX) {
-        weir__check_refuse(&check, "state_size", "is more than 1 MiB: keep a pointer in it");
+        char text[96];
+        snprintf(text, sizeof(text), "is %zu, must be at most %u (1 MiB): keep a pointer in it",
+                 out->state_size, WEIR__FLOW_STATE_MAX);
+        weir__check_refuse(&check, "state_size", text);
     }
     weir__check_number32(&check, "workers", &out->workers, 1, WEIR__WORKERS_MAX,
-                         cores < WORKERS_USUAL ? cores : WORKERS_USUAL);
+                         cores < WEIR__WORKERS_USUAL ? cores : WEIR__WORKERS_USUAL);
     weir__check_number32(&check, "ingress_max", &out->ingress_max, 1, PLACES_MOST - 1,
                          INGRESS_USUAL);
     weir__check_number32(&check, "worker_max", &out->worker_max, 1, PLACES_MOST, WORKER_USUAL);
-    weir__check_number32(&check, "batch_max", &out->batch_max, 1, 65535, 128);
+    weir__check_number32(&check, "batch_max", &out->batch_max, 1, 65535, WEIR__ROUTER_BATCH_USUAL);
     weir__check_choice(&check, "overflow", (int)out->overflow, WEIR_OVERFLOW_BLOCK,
                        "one of WEIR_OVERFLOW_...");
     weir__check_span(&check, "block_max", &out->block_max, 1, WEIR_FOREVER,
                      engine->options.block_max);
     weir__check_number(&check, "flows_max", &out->flows_max, 1, FLOWS_MOST, 1000000);
-    weir__check_span(&check, "idle_timeout", &out->idle_timeout, 1, WEIR_FOREVER, 600 * WEIR_S);
+    weir__check_span(&check, "idle_timeout", &out->idle_timeout, 1, WEIR_FOREVER,
+                     WEIR__FLOW_IDLE_USUAL);
     weir__check_choice(&check, "keys", (int)out->keys, WEIR_FLOW_KEYS_BYTES,
                        "WEIR_FLOW_KEYS_U64 or WEIR_FLOW_KEYS_BYTES");
     weir__check_number32(&check, "latency_every", &out->latency_every, 1, UINT32_MAX, 16);
@@ -109,8 +115,10 @@ weir_status weir__options_router(weir_engine *engine, const weir_router_options 
         out->overflow = WEIR_OVERFLOW_BLOCK;
     }
     if (out->overflow == WEIR_OVERFLOW_BLOCK && out->worker_max + out->ingress_max > PLACES_MOST) {
-        weir__check_refuse(&check, "ingress_max",
-                           "and worker_max together are more than 1,000,000");
+        char text[96];
+        snprintf(text, sizeof(text), "is %u and worker_max %u, must be at most 1,000,000 together",
+                 out->ingress_max, out->worker_max);
+        weir__check_refuse(&check, "ingress_max", text);
     }
     return check.status;
 }

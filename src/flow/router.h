@@ -6,8 +6,8 @@
  *
  * A key falls into one of some *shards*, each a hash table under a brief lock. A submitter looks
  * its flow up (or makes one, on the least-loaded worker), puts the event into the mailbox of the
- * flow's worker and counts it, all under that lock. The envelope carries the number of the record
- * and of the event in its flow, so that the worker needs neither lock nor look-up.
+ * flow's worker and counts it, all under that lock. The envelope carries the number of the record,
+ * and how many finishes came before it, so that the worker needs neither lock nor look-up.
  *
  * Who may do what:
  *
@@ -42,10 +42,12 @@
 #define WEIR__FLOW_CHUNK 8u /* every run makes one anew */
 #define WEIR__SHARDS_MAX 2u
 #define WEIR__FLOWS_A_SHARD 64u
+#define WEIR__FLOWS_SPARE 2u
 #else
 #define WEIR__FLOW_CHUNK 256u
 #define WEIR__SHARDS_MAX 64u
 #define WEIR__FLOWS_A_SHARD 4096u /* one more shard for so many of flows_max */
+#define WEIR__FLOWS_SPARE 64u     /* ... above it, and a sixteenth, while none is idle */
 #endif
 
 /* A flow. Two lines, and what its state needs beyond the second. */
@@ -65,6 +67,7 @@ typedef struct weir__flow {
     uint16_t worker;
     uint8_t why;  /* weir_flow_end that was asked for while nothing waited; 0: none */
     bool chored;  /* on the list of its worker's chores: the record stays */
+    bool leaving; /* to be evicted: its worker has not seen it yet */
     bool lingers; /* its state has ended, but something waited: who takes that away says so */
 
     /* The worker. */
@@ -121,8 +124,8 @@ typedef struct weir__worker {
 
     /* Its own: cells that it writes in its turns. */
     _Alignas(64) weir__cell handled, dead;
-    weir__cell ended_as[WEIR_FLOW_STOPPED + 1];
-    weir__cell timed, busy; /* handlers, and how long they took */
+    weir__cell made, ended_as[WEIR_FLOW_STOPPED + 1]; /* flows: one record may be many in a row */
+    weir__cell timed, busy;                           /* handlers, and how long they took */
     uint32_t until_timed;
     weir__histogram latency;
 
@@ -135,7 +138,8 @@ typedef struct weir__router {
     weir_engine *engine;
     uint64_t id;
     char *name;
-    weir_router_options options; /* checked, defaults filled in; its strings and arrays not */
+    weir_router_options options; /* checked, defaults filled in; its strings and arrays not, nor
+                                    what may change: see below */
     weir_handler handler;        /* NULL: by cases, or targets */
     bool targeted;
     bool plain; /* neither that nor migrate: the straight way will do */
@@ -150,10 +154,13 @@ typedef struct weir__router {
     weir__atomic_u32 closed;  /* 1: nothing is accepted any more */
     weir__atomic_u32 armed;   /* the caretaker will look again */
     weir__brief sweep_lock;   /* of the caretaker's chore */
+    uint64_t sweep_round;     /* the caretaker's: triggers of an earlier one do not count */
+    weir__atomic_u64 block_max, idle_timeout; /* of the options; may change (flow/tune.c) */
 
     _Alignas(64) weir__atomic_u32 ingress; /* used of ingress_max */
     _Alignas(64) weir__atomic_u32 live;
-    weir__atomic_u64 loose; /* submitted without a flow */
+    weir__atomic_u32 leaving; /* of them, are to be evicted; or somebody looks for one */
+    weir__atomic_u64 loose;   /* submitted without a flow */
     weir__atomic_u64 made, moved, dropped_newest, dropped_oldest;
     weir__atomic_u64 refused_full, refused_ingress, refused_flows;
     weir__atomic_u64 dismissed[WEIR_FLOW_STOPPED + 1]; /* targets: flows that ended so */
@@ -190,12 +197,12 @@ static inline weir__router *weir__router_find(weir_engine *engine, weir_router h
 {
     /* [Y9] pairs with [Y10]: the table, and what is in it. */
     weir__routers *routers = weir__load(&engine->routers, acquire);
-    const uint32_t number = (uint32_t)(handle.id & WEIR__ROUTER_NUMBER_MASK);
-    if (weir__unlikely(routers == NULL || number == 0 ||
-                       number > weir__load(&routers->count, acquire))) {
+    const uint32_t place = (uint32_t)(handle.id & WEIR__ROUTER_NUMBER_MASK);
+    if (weir__unlikely(routers == NULL || place == 0 ||
+                       place > weir__load(&routers->count, acquire))) {
         return NULL;
     }
-    weir__router *router = weir__load(&routers->all[number - 1], relaxed);
+    weir__router *router = weir__load(&routers->all[place - 1], relaxed);
     return weir__likely(router->id == handle.id) ? router : NULL;
 }
 
@@ -203,6 +210,11 @@ static inline bool weir__router_is_closed(weir__router *router)
 {
     /* [Y1] pairs with [Y2] of its stop: nothing but the word. */
     return weir__load(&router->closed, acquire) != 0;
+}
+
+static inline weir_ns weir__router_block_max(weir__router *router)
+{
+    return (weir_ns)weir__load(&router->block_max, relaxed);
 }
 
 static inline weir__flow *weir__flow_at(weir__router *router, uint32_t index)
@@ -225,7 +237,8 @@ static inline bool weir__flow_is_drained(weir__flow *flow)
     return weir__load(&flow->handled, acquire) == flow->submitted - flow->dropped;
 }
 
-/* The same, of any flow: a target has handled all of it, too. Inside the mark, shard's lock held. */
+/* The same, of any flow: a target has handled all of it, too. Inside the mark, shard's lock
+ * held. */
 bool weir__flow_is_quiet(weir__router *router, weir__flow *flow);
 
 /* Events of that worker that wait or are at hand. Inside the mark; a worker that has ended has

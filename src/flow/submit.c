@@ -42,7 +42,7 @@ typedef struct submit {
 
     /* Why it was refused. */
     weir__atomic_u64 *refused; /* counts it; or NULL */
-    uint32_t wait_index;       /* of the processor that is full; UINT32_MAX: no use waiting */
+    uint32_t wait_index; /* where room is waited for: all workers' is one; UINT32_MAX: no use */
     weir_ns block_max;
 
     /* What is to be done after the lock. */
@@ -106,7 +106,7 @@ static void wait_as_target_says(submit *s, const weir__processor *target)
 /* Inside the mark. OK: it is in the mailbox. */
 static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
 {
-    const weir__router *router = s->router;
+    weir__router *router = s->router;
     weir__context *context = s->by.context;
     weir__processor *processor = weir__registry_find(&context->engine->registry, worker->handle);
     const bool block = router->options.overflow == WEIR_OVERFLOW_BLOCK && !router->targeted;
@@ -125,14 +125,16 @@ static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
         weir__mailbox_claim_within(mailbox, block ? router->options.worker_max : mailbox->limit,
                                    &one, &before, WEIR__MAILBOX_FIRST);
     if (weir__unlikely(claim == WEIR__CLAIM_FULL)) {
-        s->wait_index = weir__processor_index(processor);
-        s->block_max = router->options.block_max;
+        s->wait_index = weir__processor_room(processor);
+        s->block_max = weir__router_block_max(router);
         if (router->targeted) {
             wait_as_target_says(s, processor);
         }
         if (!block) {
-            *ticket = weir__mailbox_ticket(weir__load(&mailbox->word, relaxed));
-            return overflow(s, processor);
+            const weir_status status = overflow(s, processor);
+            /* That of an event which took another's place is this one or an earlier one. */
+            *ticket = weir__mailbox_ticket(weir__load(&mailbox->word, relaxed)) - 1;
+            return status;
         }
         claim = claim_beyond(s, worker, processor, &before);
     }
@@ -157,8 +159,8 @@ WEIR__SELDOM static weir__flow *make_flow(submit *s, weir__shard *shard, weir_st
     *status = WEIR_E_NOMEM;
     if (live >= router->flows_most) {
         s->refused = &router->refused_flows;
-        s->wait_index = WEIR__HANDLE_INDEX(router->workers[0].handle.id);
-        s->block_max = router->options.block_max;
+        s->wait_index = WEIR__HANDLE_INDEX(router->caretaker.id);
+        s->block_max = weir__router_block_max(router);
         s->crowded = true;
         *status = WEIR_FULL;
         return NULL;
@@ -204,6 +206,18 @@ static void choose_worker(submit *s, weir__flow *flow)
     }
 }
 
+/* Shard's lock held. A flow of targets is over with the finish that was submitted; its record stays
+ * for its order. What comes then is another flow. */
+static void count_lives(weir__router *router, const weir__flow *flow, uint32_t finishes)
+{
+    if (flow->lingers) {
+        weir__add(&router->made, 1, relaxed);
+    }
+    if (finishes != 0) {
+        weir__add(&router->dismissed[WEIR_FLOW_FINISHED], 1, relaxed);
+    }
+}
+
 /* Shard's lock held: it was accepted, or dropped. */
 static void count(submit *s, weir__shard *shard, weir__flow *flow, weir_status status,
                   uint32_t ticket)
@@ -212,10 +226,11 @@ static void count(submit *s, weir__shard *shard, weir__flow *flow, weir_status s
     flow->submitted++;
     flow->finishes += finishes;
     flow->why = 0;
-    flow->lingers = s->router->targeted && finishes != 0;
     if (s->router->targeted) {
-        flow->ticket = ticket;
+        count_lives(s->router, flow, finishes);
+        flow->ticket = status == WEIR_OK ? ticket : flow->ticket;
     }
+    flow->lingers = s->router->targeted && finishes != 0;
     weir__cell_add(&shard->submitted, 1);
     if (weir__unlikely(status == WEIR_DROPPED)) {
         flow->dropped++;
@@ -232,14 +247,16 @@ static weir_status submit_to_flow(submit *s)
 {
     weir__router *router = s->router;
     weir__shard *shard = weir__shard_for(router, s->key);
-    const weir_ns now = weir__clock_coarse();
     weir_status status = WEIR_UNKNOWN;
     uint32_t ticket = 0;
     bool made = false;
     weir__brief_lock(&shard->lock);
+    const bool finish = s->parcel.event->type == &weir_finish_type;
     weir__flow *flow = weir__table_find(router, shard, s->key);
-    if (weir__unlikely(flow == NULL)) {
-        made = s->parcel.event->type != &weir_finish_type;
+    if (weir__unlikely(router->targeted && finish && flow != NULL && flow->lingers)) {
+        flow = NULL; /* it is finished */
+    } else if (weir__unlikely(flow == NULL)) {
+        made = !finish;
         flow = made ? make_flow(s, shard, &status) : NULL;
     } else if (weir__unlikely(router->options.migrate || router->targeted)) {
         choose_worker(s, flow);
@@ -249,7 +266,8 @@ static weir_status submit_to_flow(submit *s)
         status = offer(s, &router->workers[flow->worker], &ticket);
         if (weir__likely(status == WEIR_OK) || (status == WEIR_DROPPED && !made)) {
             count(s, shard, flow, status, ticket);
-            weir__table_touch(router, shard, flow, now);
+            /* Read under the lock: what is older than the last touch would turn the order round. */
+            weir__table_touch(router, shard, flow, weir__clock_coarse());
         } else if (made) {
             unmake_flow(s, shard, flow);
         }
@@ -257,7 +275,9 @@ static weir_status submit_to_flow(submit *s)
     weir__brief_unlock(&shard->lock);
     if (weir__unlikely(made)) {
         if (status == WEIR_OK) {
-            weir__add(&router->made, 1, relaxed);
+            if (router->targeted) { /* else its worker counts it */
+                weir__add(&router->made, 1, relaxed);
+            }
             s->first = weir__load(&router->armed, seq_cst) == 0;
         } else if (status == WEIR_DROPPED) { /* no flow to count it against */
             weir__add(&router->loose, 1, relaxed);
@@ -349,6 +369,18 @@ static weir_status attempt(submit *s)
     return status;
 }
 
+/* Inside the mark: a router that stops frees its tables when nobody is. False: no memory. */
+static bool supply_table(submit *s)
+{
+    bool done = true;
+    weir__context_enter(s->by.context);
+    if (!weir__router_is_closed(s->router)) {
+        done = weir__table_supply(s->router, weir__shard_for(s->router, s->key), s->table_lack);
+    }
+    weir__context_leave(s->by.context);
+    return done;
+}
+
 /* False: no memory. */
 WEIR__SELDOM static bool supply(submit *s)
 {
@@ -359,7 +391,7 @@ WEIR__SELDOM static bool supply(submit *s)
         s->bytes = weir__flow_key_copy(s->router, s->key);
         return s->bytes != NULL;
     case LACKS_TABLE:
-        return weir__table_supply(s->router, weir__shard_for(s->router, s->key), s->table_lack);
+        return supply_table(s);
     case LACKS_NOTHING:
     default:
         return true;
@@ -378,24 +410,38 @@ static weir_status attempt_with_supplies(submit *s)
     return status;
 }
 
-/* The policy is to wait; who has to is counted before he looks again. */
+#define FLOWS_LOOK_EVERY WEIR_MS
+
+/* Until when to sleep. A worker tells of room, and of a flow that has gone; that one of too many
+ * has come to rest, and may go, nobody would tell: whoever waits for that looks now and then. */
+static weir_ns sleeps_until(const submit *s, weir_ns deadline)
+{
+    const weir_ns next = weir__clock_now() + FLOWS_LOOK_EVERY;
+    return s->refused == &s->router->refused_flows && next < deadline ? next : deadline;
+}
+
+/* The policy is to wait; who has to is counted before he looks again. Which worker is full may be
+ * another one with every look: the flow moves, or has none. */
 WEIR__SELDOM static weir_status wait_for_room(submit *s)
 {
     weir_engine *engine = s->by.context->engine;
     const weir_ns deadline = weir__deadline(s->block_max, WEIR_S);
-    weir__room_wait *wait = weir__room_wait_of(engine, s->wait_index);
-    weir_status status;
+    weir_status status = WEIR_FULL;
+    bool in_time = true;
     weir__add(&engine->room_waiters, 1, seq_cst);
-    weir__add(&wait->waiters, 1, seq_cst);
-    for (;;) {
+    while (status == WEIR_FULL && in_time && s->wait_index != UINT32_MAX) {
+        weir__room_wait *wait = weir__room_wait_of(engine, s->wait_index);
+        weir__add(&wait->waiters, 1, seq_cst);
         const uint32_t seen = weir__load(&wait->word, seq_cst);
         weir__fence(seq_cst);
         status = attempt_with_supplies(s);
-        if (status != WEIR_FULL || !weir__wait_until(&wait->word, seen, deadline)) {
-            break;
+        if (status == WEIR_FULL && s->wait_index != UINT32_MAX &&
+            weir__room_wait_of(engine, s->wait_index) == wait) {
+            const weir_ns until = sleeps_until(s, deadline);
+            in_time = weir__wait_until(&wait->word, seen, until) || until != deadline;
         }
+        weir__sub(&wait->waiters, 1, seq_cst);
     }
-    weir__sub(&wait->waiters, 1, seq_cst);
     weir__sub(&engine->room_waiters, 1, seq_cst);
     return status;
 }

@@ -85,8 +85,8 @@ static WEIR__ALWAYS bool weir__submit_straight(const weir__posting *by, weir__ro
 weir_status weir__submit_slowly(const weir__posting *by, weir__router *router,
                                 const weir__flow_key *key, const weir_event *event);
 
-/* All of it, counted. key->id 0: without a flow. `by` is a copy: what nobody else can reach stays in
- * registers. */
+/* All of it, counted. key->id 0: without a flow. `by` is a copy: what nobody else can reach stays
+ * in registers. */
 static WEIR__ALWAYS weir_status weir__submit(weir__posting by, weir__router *router,
                                              const weir__flow_key *key, const weir_event *event)
 {

@@ -32,13 +32,16 @@ static void dismiss(weir__context *context, weir__router *router, weir__shard *s
     if (!router->targeted) {
         weir__table_defer(router, shard, flow, weir__clock_coarse());
         flow->why = (uint8_t)reason;
+        flow->leaving = reason == WEIR_FLOW_EVICTED;
         then->ready = weir__worker_ask(context, router, flow);
         return;
+    }
+    if (!flow->lingers) { /* else it is counted as finished */
+        weir__add(&router->dismissed[reason], 1, relaxed);
     }
     then->size = flow->size;
     then->bytes = weir__table_remove(router, shard, flow);
     weir__sub(&router->live, 1, seq_cst);
-    weir__add(&router->dismissed[reason], 1, relaxed);
 }
 
 static void carry_out(weir__context *context, weir__router *router, const after *then)
@@ -81,14 +84,27 @@ static bool evict_in(weir__context *context, weir__router *router, weir__shard *
     return false;
 }
 
-void weir__sweep_evict(weir__context *context, weir__router *router)
+/* One more than leave already is to go. `leaving` counts it. */
+static bool is_one_too_many(weir__router *router)
+{
+    uint32_t leaving = weir__load(&router->leaving, relaxed);
+    do {
+        if (weir__load(&router->live, seq_cst) <= router->options.flows_max + leaving) {
+            return false;
+        }
+    } while (!weir__cas(&router->leaving, &leaving, leaving + 1, relaxed, relaxed));
+    return true;
+}
+
+/* Whether there was one that could go. */
+static bool evict_one(weir__context *context, weir__router *router)
 {
     uint64_t tried = 0;
     bool done = false;
     while (!done) {
         const uint32_t at = oldest_shard(router, tried);
         if (at == UINT32_MAX) {
-            return;
+            return false;
         }
         weir__shard *shard = &router->shards[at];
         after then = { .ready = NULL };
@@ -97,6 +113,21 @@ void weir__sweep_evict(weir__context *context, weir__router *router)
         done = evict_in(context, router, shard, &then);
         weir__brief_unlock(&shard->lock);
         carry_out(context, router, &then);
+    }
+    return true;
+}
+
+void weir__sweep_evict(weir__context *context, weir__router *router)
+{
+    /* Two for one: so there are soon no more than flows_max again after they were all busy. */
+    for (uint32_t i = 0; i < 2 && is_one_too_many(router); i++) {
+        const bool found = evict_one(context, router);
+        if (!found || router->targeted) { /* targets: it is gone already */
+            weir__sub(&router->leaving, 1, relaxed);
+        }
+        if (!found) {
+            return;
+        }
     }
 }
 
@@ -141,25 +172,35 @@ static void sweep_shard(weir__context *context, weir__router *router, weir__shar
     }
 }
 
+static weir_ns idle_timeout(weir__router *router)
+{
+    return (weir_ns)weir__load(&router->idle_timeout, seq_cst);
+}
+
 /* When the oldest of all is due; WEIR_FOREVER: there is none. */
-static weir_ns next_due(weir__router *router)
+static weir_ns next_due(weir__router *router, weir_ns timeout)
 {
     const uint32_t at = oldest_shard(router, 0);
-    return at == UINT32_MAX ? WEIR_FOREVER
-                            : (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed) +
-                                  router->options.idle_timeout;
+    return at == UINT32_MAX
+               ? WEIR_FOREVER
+               : (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed) + timeout;
 }
 
 /* One trigger is out after this, or nobody will come: then it is armed by the next new flow. */
 static void trigger(weir_turn *turn, weir__router *router)
 {
     const weir_event event = { .type = &sweep_type };
+    const weir_ns timeout = idle_timeout(router);
+    if (timeout == WEIR_FOREVER) { /* who changes that asks for the chore */
+        weir__store(&router->armed, 0, seq_cst);
+        return;
+    }
     for (;;) {
-        const weir_ns due = next_due(router);
+        const weir_ns due = next_due(router, timeout);
         if (due != WEIR_FOREVER) {
             const weir_ns delay = due - weir__clock_now();
-            const weir_status status =
-                weir_turn_trigger_after(turn, delay > SWEEP_LEAST ? delay : SWEEP_LEAST, &event, 0);
+            const weir_status status = weir_turn_trigger_after(
+                turn, delay > SWEEP_LEAST ? delay : SWEEP_LEAST, &event, router->sweep_round);
             if (status == WEIR_OK) {
                 return;
             }
@@ -181,8 +222,12 @@ weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_even
     if (event->type != &sweep_type) {
         return WEIR_UNHANDLED;
     }
-    const weir_ns before = weir__clock_coarse() - router->options.idle_timeout;
-    for (uint32_t i = 0; i <= router->shard_mask; i++) {
+    if (event->tag != router->sweep_round) {
+        return WEIR_OK; /* for a timeout that was; another trigger is out */
+    }
+    const weir_ns timeout = idle_timeout(router);
+    const weir_ns before = timeout != WEIR_FOREVER ? weir__clock_coarse() - timeout : 0;
+    for (uint32_t i = 0; i <= router->shard_mask && timeout != WEIR_FOREVER; i++) {
         if (weir__load(&router->shards[i].oldest_touched, relaxed) <= (uint64_t)before) {
             sweep_shard(turn->context, router, &router->shards[i], before);
         }
@@ -191,21 +236,38 @@ weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_even
     return WEIR_OK;
 }
 
+void weir__caretaker_destroy(void *state, weir_status reason)
+{
+    weir__router *router = state;
+    (void)reason;
+    weir__store(&router->closed, 1, seq_cst); /* [Y2] */
+    for (uint32_t i = 0; i <= router->shard_mask; i++) {
+        weir__shard *shard = &router->shards[i];
+        weir__brief_lock(&shard->lock);
+        while (shard->oldest != 0) {
+            after then = { .ready = NULL };
+            dismiss(NULL, router, shard, weir__flow_at(router, shard->oldest), WEIR_FLOW_STOPPED,
+                    &then);
+            weir__brief_unlock(&shard->lock);
+            weir__flow_key_free(router, then.bytes, then.size);
+            weir__brief_lock(&shard->lock);
+        }
+        weir__brief_unlock(&shard->lock);
+    }
+}
+
 void weir__caretaker_chore(weir_turn *turn)
 {
     weir__router *router = turn->processor->state;
     weir__brief_lock(&router->sweep_lock);
     weir__chore_begin(turn->processor);
     weir__brief_unlock(&router->sweep_lock);
+    router->sweep_round++;
     trigger(turn, router);
 }
 
-void weir__sweep_arm(weir__context *context, weir__router *router)
+static void ask_caretaker(weir__context *context, weir__router *router)
 {
-    if (router->options.idle_timeout == WEIR_FOREVER ||
-        weir__exchange(&router->armed, 1, seq_cst) != 0) {
-        return;
-    }
     weir__processor *caretaker = weir__registry_find(&context->engine->registry, router->caretaker);
     if (caretaker != NULL) {
         weir__brief_lock(&router->sweep_lock);
@@ -215,4 +277,20 @@ void weir__sweep_arm(weir__context *context, weir__router *router)
             weir__ready(context, caretaker);
         }
     }
+}
+
+void weir__sweep_arm(weir__context *context, weir__router *router)
+{
+    /* In one order with the flow that was made before and with weir__sweep_retime: one of the two
+     * sees the other. */
+    if (idle_timeout(router) != WEIR_FOREVER && weir__exchange(&router->armed, 1, seq_cst) == 0) {
+        ask_caretaker(context, router);
+    }
+}
+
+void weir__sweep_retime(weir__context *context, weir__router *router, weir_ns timeout)
+{
+    weir__store(&router->idle_timeout, (uint64_t)timeout, seq_cst);
+    weir__store(&router->armed, 1, seq_cst);
+    ask_caretaker(context, router);
 }

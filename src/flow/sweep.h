@@ -17,9 +17,13 @@
 /* The caretaker's handler, and its chore hook. */
 weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_event *event);
 void weir__caretaker_chore(weir_turn *turn);
+/* Its destroy hook, of a router with targets: flows there have no worker that ends them. */
+void weir__caretaker_destroy(void *state, weir_status reason);
 
 /* Inside the mark, no lock held. There is a flow: the caretaker is to look, in time. */
 void weir__sweep_arm(weir__context *context, weir__router *router);
+/* The same. Another idle timeout counts from now on. */
+void weir__sweep_retime(weir__context *context, weir__router *router, weir_ns timeout);
 /* The same. There are too many: the one that has been idle for longest is to go. */
 void weir__sweep_evict(weir__context *context, weir__router *router);
 

@@ -183,8 +183,8 @@ static bool begins_slab(uint32_t number)
     return number >= CHUNKS_SINGLE && (number - CHUNKS_SINGLE) % SLAB_CHUNKS == 0;
 }
 
-/* records_lock held. More chunks that belong to no shard yet. False: no memory, or there are as many
- * as there may be. */
+/* records_lock held. More chunks that belong to no shard yet. False: no memory, or there are as
+ * many as there may be. */
 static bool make_chunks(weir__router *router)
 {
     const weir_allocator *allocator = &router->engine->allocator;
@@ -256,6 +256,7 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
     flow->lag = 0;
     flow->why = 0;
     flow->chored = false;
+    flow->leaving = false;
     flow->lingers = false;
     flow->stateful = false;
     weir__store(&flow->handled, 0, relaxed);

@@ -46,10 +46,7 @@ static void end_state(weir__worker *worker, weir__flow *flow, weir_flow_end reas
 static void wake_waiters(weir__router *router)
 {
     if (weir__load(&router->engine->room_waiters, seq_cst) != 0) {
-        for (uint32_t i = 0; i < router->worker_count; i++) {
-            weir__room_wake_threads(router->engine,
-                                    WEIR__HANDLE_INDEX(router->workers[i].handle.id));
-        }
+        weir__room_wake_threads(router->engine, WEIR__HANDLE_INDEX(router->caretaker.id));
     }
 }
 
@@ -65,11 +62,14 @@ static void forget(weir__router *router, weir__shard *shard, weir__flow *flow)
     wake_waiters(router);
 }
 
-static void forget_if_drained(weir__worker *worker, weir__flow *flow)
+/* Steps two and three, in one hold of the lock: in between a submitter could find the flow drained
+ * and take it to another worker, where it lives, ends, and its record is another flow's. */
+static void count_last(weir__worker *worker, weir__flow *flow)
 {
     weir__router *router = worker->router;
     weir__shard *shard = weir__shard_of(router, flow);
     weir__brief_lock(&shard->lock);
+    weir__store(&flow->handled, weir__load(&flow->handled, relaxed) + 1, release); /* [Y6] */
     if (weir__flow_is_drained(flow) && !flow->chored) {
         forget(router, shard, flow);
         return;
@@ -116,6 +116,7 @@ static weir_status make_state(weir__worker *worker, weir_turn *turn, weir__flow 
         memset(flow->state, 0, options->state_size);
         return status;
     }
+    weir__cell_add(&worker->made, 1);
     return WEIR_OK;
 }
 
@@ -186,14 +187,14 @@ static WEIR__ALWAYS weir_status run_flow(weir__worker *worker, weir_turn *turn, 
     const bool ends = at.finish || (event->flags & WEIR_EVENT_FINISH) != 0;
     if (weir__unlikely(ends)) {
         end_state(worker, flow, WEIR_FLOW_FINISHED);
+        count_last(worker, flow);
+        return status;
     }
     const bool lost = weir__load(&flow->lost, relaxed) != 0;
     /* [Y6] pairs with [Y5]. After this the flow may be on another worker: without the shard's lock
      * it is not looked at any more. */
     weir__store(&flow->handled, weir__load(&flow->handled, relaxed) + 1, release);
-    if (weir__unlikely(ends)) {
-        forget_if_drained(worker, flow);
-    } else if (weir__unlikely(lost)) {
+    if (weir__unlikely(lost)) {
         look_later(worker, turn, flow);
     }
     return status;
@@ -220,10 +221,9 @@ weir_status weir__worker_handle(void *state, weir_turn *turn, const weir_event *
     weir_event *mine = (weir_event *)(uintptr_t)event; /* the turn's own, made for this call */
     const uint64_t routed = event->flow;
     weir_status status;
-    if (weir__unlikely((event->flags & WEIR__ENVELOPE_ROUTED) == 0)) {
+    if (weir__unlikely((turn->state & WEIR__ENVELOPE_ROUTED) == 0)) {
         return WEIR_UNHANDLED; /* somebody has guessed our handle */
     }
-    mine->flags &= ~(uint32_t)WEIR__ENVELOPE_ROUTED;
     if (weir__likely(routed != 0)) {
         weir__flow *flow = weir__flow_at(worker->router, (uint32_t)routed);
         status = run_flow(worker, turn, mine, (uint32_t)(routed >> 32), flow);
@@ -297,6 +297,10 @@ static void look_at(weir__worker *worker, weir__flow *flow)
     weir__shard *shard = weir__shard_of(router, flow);
     weir__brief_lock(&shard->lock);
     const weir_flow_end reason = reason_for(flow);
+    if (flow->leaving) {
+        flow->leaving = false;
+        weir__sub(&router->leaving, 1, relaxed);
+    }
     const bool forgotten = weir__flow_is_drained(flow) && flow->lingers && !flow->stateful;
     if (reason != 0) {
         /* It stays on our list in name, so that nobody moves it to another worker meanwhile. */

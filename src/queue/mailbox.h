@@ -123,8 +123,8 @@ typedef enum weir__claim {
 } weir__claim;
 
 /* Any thread. Up to *count places; *count becomes how many were got, *before is the word that gave
- * them: the first has its ticket. `edge`: FIRST, or 0 for one that goes beside. `limit`: at most the
- * mailbox's own. */
+ * them: the first has its ticket. `edge`: FIRST, or 0 for one that goes beside. `limit`: at most
+ * the mailbox's own. */
 static inline weir__claim weir__mailbox_claim_within(weir__mailbox *mailbox, uint32_t limit,
                                                      uint32_t *count, uint64_t *before,
                                                      uint64_t edge)

@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "engine/reshape.h"
+#include "flow/options.h"
+#include "flow/tune.h"
 #include "settings/changes.h"
 #include "settings/options.h"
 
@@ -22,6 +24,13 @@ typedef struct move {
     const char *to;
     char from[256];
 } move;
+
+/* A router that is there, and of which one of the two says something. */
+typedef struct tuning {
+    const char *name;
+    weir__router *router;
+    weir_ns block_max, idle_timeout; /* 0: as it is */
+} tuning;
 
 /* All that one apply works with; the arrays lie in `memory`. */
 typedef struct apply {
@@ -41,6 +50,8 @@ typedef struct apply {
     weir_dispatcher_options *dispatchers;
     weir__processor_shape *processors;
     size_t processor_count;
+    tuning *tunings;
+    size_t tuning_count;
 } apply;
 
 /* ---- what is to be done ---- */
@@ -116,6 +127,19 @@ static weir__own own_of(bool before, bool after)
     return after ? WEIR__OWN_GIVE : before ? WEIR__OWN_INHERIT : WEIR__OWN_LEAVE;
 }
 
+/* It goes there if it is elsewhere. */
+static void plan_move(apply *a, weir_processor processor, const char *to)
+{
+    move *m = &a->moves[a->move_count];
+    if (to != NULL && processor.id != 0 &&
+        weir_processor_dispatcher(a->engine, processor, m->from, sizeof(m->from)) == WEIR_OK &&
+        strcmp(m->from, to) != 0) {
+        m->processor = processor;
+        m->to = to;
+        a->move_count++;
+    }
+}
+
 static void plan_processor(apply *a, const char *name)
 {
     static const weir__processor_settings nothing = { 0 };
@@ -132,15 +156,84 @@ static void plan_processor(apply *a, const char *name)
         .block_max = now->block_max,
         .batch_max = (uint32_t)now->batch_max,
     };
-    const weir_processor processor = weir_processor_find(a->engine, name);
-    move *m = &a->moves[a->move_count];
-    if (now->dispatcher != NULL && processor.id != 0 &&
-        weir_processor_dispatcher(a->engine, processor, m->from, sizeof(m->from)) == WEIR_OK &&
-        strcmp(m->from, now->dispatcher) != 0) {
-        m->processor = processor;
-        m->to = now->dispatcher;
-        a->move_count++;
+    plan_move(a, weir_processor_find(a->engine, name), now->dispatcher);
+}
+
+/* False: no memory. */
+static bool find_routers(apply *a)
+{
+    const weir__flow_settings *old = a->before->weir.flows.items;
+    const weir__flow_settings *now = a->after->weir.flows.items;
+    const size_t olds = a->before->weir.flows.count, nows = a->after->weir.flows.count;
+    a->tunings = weir__tree_memory(a->memory, (olds + nows + 1) * sizeof(*a->tunings));
+    for (size_t i = 0; a->tunings != NULL && i < olds + nows; i++) {
+        const char *name = i < nows ? now[i].name : old[i - nows].name;
+        weir__router *router = weir__router_named(a->engine, name);
+        if (router != NULL && (i < nows || weir__flow_settings_of(a->after, name) == NULL)) {
+            a->tunings[a->tuning_count++] = (tuning){ .name = name, .router = router };
+        }
     }
+    return a->tunings != NULL && (a->tuning_count == 0 || weir__router_tune_begin(a->engine));
+}
+
+static size_t count_parts(const apply *a)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < a->tuning_count; i++) {
+        count += weir__router_part_count(a->tunings[i].router);
+    }
+    return count;
+}
+
+/* A worker is a processor: its turns are as long as the router's are to be. False: no memory. */
+static bool plan_worker(apply *a, const char *router, uint32_t index, uint32_t batch_max)
+{
+    char name[WEIR__ROUTER_NAME_SIZE + 32];
+    weir__text copy;
+    weir__router_worker_name(router, index, name, sizeof(name));
+    if (!weir__tree_text(a->memory, name, strlen(name), &copy)) {
+        return false;
+    }
+    a->processors[a->processor_count++] = (weir__processor_shape){ .name = copy.bytes,
+                                                                   .batch_own = WEIR__OWN_GIVE,
+                                                                   .batch_max = batch_max };
+    return true;
+}
+
+static bool plan_router(apply *a, tuning *t)
+{
+    static const weir__flow_settings nothing = { 0 };
+    const weir__flow_settings *old = weir__flow_settings_of(a->before, t->name);
+    const weir__flow_settings *now = weir__flow_settings_of(a->after, t->name);
+    weir_processor part;
+    old = old != NULL ? old : &nothing;
+    now = now != NULL ? now : &nothing;
+    /* What was said and is not any more is as if it never was: the default. */
+    const weir_ns block_max = old->block_max != 0 ? a->defaults.block_max : 0;
+    const weir_ns idle_timeout = old->idle_timeout != 0 ? WEIR__FLOW_IDLE_USUAL : 0;
+    const uint32_t batch_max = old->batch_max != 0 ? WEIR__ROUTER_BATCH_USUAL : 0;
+    const uint32_t batch = now->batch_max != 0 ? (uint32_t)now->batch_max : batch_max;
+    t->block_max = now->block_max != 0 ? now->block_max : block_max;
+    t->idle_timeout = now->idle_timeout != 0 ? now->idle_timeout : idle_timeout;
+    for (uint32_t i = 0; weir__router_part(t->router, i, &part); i++) {
+        if (!weir__router_has_own_threads(t->router)) {
+            plan_move(a, part, now->dispatcher);
+        }
+        if (i > 0 && batch != 0 && !plan_worker(a, t->name, i - 1, batch)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool plan_routers(apply *a)
+{
+    for (size_t i = 0; i < a->tuning_count; i++) {
+        if (!plan_router(a, &a->tunings[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool plan_processors(apply *a)
@@ -149,8 +242,9 @@ static bool plan_processors(apply *a)
     const weir__processor_settings *now = a->after->engine.processors.items;
     const size_t olds = a->before->engine.processors.count;
     const size_t nows = a->after->engine.processors.count;
-    a->processors = weir__tree_memory(a->memory, (olds + nows + 1) * sizeof(*a->processors));
-    a->moves = weir__tree_memory(a->memory, (olds + nows + 1) * sizeof(*a->moves));
+    const size_t most = olds + nows + count_parts(a) + 1;
+    a->processors = weir__tree_memory(a->memory, most * sizeof(*a->processors));
+    a->moves = weir__tree_memory(a->memory, most * sizeof(*a->moves));
     if (a->processors == NULL || a->moves == NULL) {
         return false;
     }
@@ -222,6 +316,25 @@ static bool ends_with(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
+/* True: a router takes it at once, or will when it is added. */
+static bool is_applied_to_flows(const apply *a, const weir__change *change)
+{
+    const char *path = change->path;
+    const weir__router *router = NULL;
+    for (size_t i = 0; i < a->tuning_count && router == NULL; i++) {
+        weir__path begin;
+        weir__path_begin(&begin, WEIR__FLOWS_PATH);
+        weir__path_name(&begin, a->tunings[i].name);
+        if (begins_with(path, begin.text) && path[begin.length] == '.') {
+            router = a->tunings[i].router;
+        }
+    }
+    return router == NULL || ends_with(path, ".block-max") ||
+           ends_with(path, ".flow-idle-timeout") || ends_with(path, ".batch-max") ||
+           (ends_with(path, ".dispatcher") && change->after != NULL &&
+            !weir__router_has_own_threads(router));
+}
+
 /* True: of a key of weir's that changes at once, or is not weir's at all. */
 static bool is_applied(const apply *a, const weir__change *change)
 {
@@ -242,6 +355,9 @@ static bool is_applied(const apply *a, const weir__change *change)
         if (begins_with(path, whole[i])) {
             return true;
         }
+    }
+    if (begins_with(path, WEIR__FLOWS_PATH ".")) {
+        return is_applied_to_flows(a, change);
     }
     if (begins_with(path, "weir.engine.dispatchers.")) {
         return !ends_with(path, ".fair");
@@ -306,13 +422,18 @@ static weir_status run(apply *a, size_t *pending, weir_error *error)
     a->defaults = (weir_engine_options){ .struct_size = sizeof(a->defaults) };
     weir__engine_options_of(&a->after->engine, &a->defaults);
     if (a->memory == NULL || !weir__changes_find(&a->changes, allocator, a->before, a->after) ||
-        !plan_threads(a) || !plan_dispatchers(a) || !plan_processors(a)) {
+        !plan_threads(a) || !plan_dispatchers(a) || !find_routers(a) || !plan_processors(a) ||
+        !plan_routers(a)) {
         return weir__error_memory(error, "weir_config_apply");
     }
     const weir_status status = carry_out(a, &kept, error);
     if (status != WEIR_OK) {
         take_back(a);
         return status;
+    }
+    for (size_t i = 0; i < a->tuning_count; i++) {
+        const tuning *t = &a->tunings[i];
+        weir__router_tune(t->router, t->block_max, t->idle_timeout);
     }
     weir_log_level_set(a->engine, a->defaults.log_level);
     const size_t waiting = tell(a, kept);

@@ -63,7 +63,17 @@ const weir__node *weir__said(const weir__node *node)
 
 /* ---- keys that no table has ---- */
 
-/* True: some table lies at `path` and `name` or below. */
+static bool has_row(const weir_option_table *table, const char *key)
+{
+    for (size_t i = 0; i < table->row_count; i++) {
+        if (strcmp(weir__row(table->rows, i).key, key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* True: some table lies at `path` and `name` or below, or that at `path` has it. */
 static bool leads_to_table(const weir_config *config, const char *path, const char *name)
 {
     char wanted[160];
@@ -71,8 +81,9 @@ static bool leads_to_table(const weir_config *config, const char *path, const ch
         snprintf(wanted, sizeof(wanted), "%s%s%s", path, path[0] != '\0' ? "." : "", name);
     for (size_t i = 0; config->tables[i] != NULL && length < (int)sizeof(wanted); i++) {
         const char *table = config->tables[i]->path;
-        if (strncmp(table, wanted, (size_t)length) == 0 &&
-            (table[length] == '\0' || table[length] == '.')) {
+        if ((strncmp(table, wanted, (size_t)length) == 0 &&
+             (table[length] == '\0' || table[length] == '.')) ||
+            (strcmp(table, path) == 0 && has_row(config->tables[i], name))) {
             return true;
         }
     }
@@ -129,8 +140,10 @@ static void check_root(weir_config *config, weir__filler *filler)
         } else if (!weir__nearest_key(filler, NULL, 0, &path, key, &nearest)) {
             continue;
         } else {
+            /* What has a name of its own above it is a single value: a struct is none. */
             const char *last = strrchr(nearest.text, '.');
-            if (weir__distance(last != NULL ? last + 1 : nearest.text, key) != 0) {
+            if (weir__distance(last != NULL ? last + 1 : nearest.text, key) != 0 ||
+                (composite && strstr(nearest.text, ".NAME.") != NULL)) {
                 continue;
             }
         }
@@ -166,22 +179,36 @@ static size_t size_of(const weir_option *rows, size_t count)
     return size;
 }
 
+/* Weir's own tables. False: no memory. */
+static bool fill_settings(weir_config *config, weir__filler *filler, weir__node *engine)
+{
+    const weir_option_table *const own = weir__tables[WEIR__TABLE_ENGINE];
+    const weir_option_table *const around = weir__tables[WEIR__TABLE_WEIR];
+    weir__node *weir = weir__child(config->tree, config->tree->root, around->path);
+    weir__path path;
+    weir__path_begin(&path, own->path);
+    bool memory = weir__fill(filler, own->rows, own->row_count, engine, &path, &config->engine);
+    weir__path_begin(&path, around->path);
+    for (size_t i = 0; i < around->row_count; i++) {
+        const weir_option row = weir__row(around->rows, i);
+        memory = weir__fill_row(filler, &row, weir, &path, &config->weir) && memory;
+    }
+    return memory;
+}
+
 bool weir__config_check(weir_config *config, uint32_t cores)
 {
     weir__filler filler = { config->tree, &config->problems, config->tables };
-    weir__path path;
-    weir__path_begin(&path, WEIR__ENGINE_PATH);
     weir__node *engine = weir__tree_at(config->tree, config->tree->root, WEIR__ENGINE_PATH);
     check_weir(config, &filler);
     check_root(config, &filler);
-    const weir_option_table *own = config->tables[0];
-    bool memory = weir__fill(&filler, own->rows, own->row_count, engine, &path, &config->engine);
-    for (size_t i = 1; memory && config->tables[i] != NULL; i++) {
+    bool memory = fill_settings(config, &filler, engine);
+    for (size_t i = WEIR__TABLES_OWN; memory && config->tables[i] != NULL; i++) {
         const weir_option_table *table = config->tables[i];
         memory = check_table(&filler, table, size_of(table->rows, table->row_count) + 64);
     }
     cores = cores != 0 ? cores : weir__cores_usable();
-    if (!memory || !weir__plan_threads(config, engine, cores)) {
+    if (!memory || !weir__plan_threads(config, engine, cores) || !weir__plan_flows(config)) {
         return false;
     }
     weir__check_rules(config, engine, cores);

@@ -24,6 +24,7 @@ struct weir_config {
     weir__problems problems;
     const weir_option_table *const *tables; /* weir's, then the caller's */
     weir__engine_settings engine;
+    weir__weir_settings weir;
     weir_thread_options *threads; /* whatever form the assignment has */
     size_t thread_count;
 };
@@ -60,11 +61,12 @@ weir__node *weir__child(const weir__tree *tree, const weir__node *object, const 
  * no memory. */
 bool weir__legacy(weir_config *config);
 
-/* Checks the resolved tree, fills config->engine and config->threads. False: no memory. */
+/* Checks the resolved tree, fills config->engine, ->weir and ->threads. False: no memory. */
 bool weir__config_check(weir_config *config, uint32_t cores);
-/* Its parts: threads from whichever form (settings/plan.c), then the rules between keys
- * (settings/rules.c). `engine` is the node at weir.engine, or NULL. */
+/* Its parts: threads from whichever form, and what rows do not fill of flows (settings/plan.c),
+ * then the rules between keys (settings/rules.c). `engine` is the node at weir.engine, or NULL. */
 bool weir__plan_threads(weir_config *config, weir__node *engine, uint32_t cores);
+bool weir__plan_flows(weir_config *config);
 void weir__check_rules(weir_config *config, weir__node *engine, uint32_t cores);
 
 /* The names that threads serve. */

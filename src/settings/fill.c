@@ -465,9 +465,8 @@ static void find_unknown(weir__filler *filler, const weir_option *rows, size_t c
     }
 }
 
-/* The member of one row. False: no memory. */
-static bool fill_row(weir__filler *filler, const weir_option *row, weir__node *object,
-                     weir__path *path, void *out)
+bool weir__fill_row(weir__filler *filler, const weir_option *row, weir__node *object,
+                    weir__path *path, void *out)
 {
     bool memory = true;
     weir__node *node =
@@ -515,7 +514,7 @@ bool weir__fill(weir__filler *filler, const weir_option *rows, size_t count, wei
     for (size_t i = 0; i < count; i++) {
         const weir_option row = weir__row(rows, i);
         if (row.kind != WEIR_OPTION_NAME) {
-            memory = fill_row(filler, &row, node, path, out) && memory;
+            memory = weir__fill_row(filler, &row, node, path, out) && memory;
         }
     }
     return memory;

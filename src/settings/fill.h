@@ -21,6 +21,10 @@ typedef struct weir__filler {
 bool weir__fill(weir__filler *filler, const weir_option *rows, size_t count, weir__node *node,
                 weir__path *path, void *out);
 
+/* Only the member of one row, in an object where others' keys may stand, too. */
+bool weir__fill_row(weir__filler *filler, const weir_option *row, weir__node *object,
+                    weir__path *path, void *out);
+
 /* Row i of an array whose rows may be of another size than ours: a version ago, or ahead. */
 weir_option weir__row(const weir_option *rows, size_t i);
 

@@ -1,8 +1,9 @@
 /*
  * settings/nearest.c - which key was probably meant.
  *
- * First among those that may stand in the same place; then among all, by the last name: who writes
- * `backoff` at the root of a file is told of weir.engine.backoff.
+ * First among those that may stand in the same place, by their letters or because it is called so
+ * elsewhere; then among all, by the last name: who writes `backoff` at the root of a file is told
+ * of weir.engine.backoff.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,6 +56,33 @@ static void look_below(search *s, weir__path *path, const weir_option *rows, siz
     }
 }
 
+/* What has one name in a router, and another in a processor or in its option struct. */
+static const struct {
+    const char *other, *key;
+} same[] = {
+    { "overflow", "policy" },
+    { "mailbox-max", "worker-capacity" },
+    { "worker-max", "worker-capacity" },
+    { "ingress-max", "ingress-capacity" },
+    { "flows-max", "max-flows" },
+    { "idle-timeout", "flow-idle-timeout" },
+    { "idle", "idle-strategy" },
+    { "dedicated", "own-threads" },
+};
+
+static void look_for_same(search *s, weir__path *path, const weir_option *row)
+{
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+        if (strcmp(same[i].other, s->key) == 0 && strcmp(same[i].key, row->key) == 0) {
+            const size_t length = path->length;
+            s->distance = 0;
+            weir__path_name(path, row->key);
+            *s->out = *path;
+            weir__path_cut(path, length);
+        }
+    }
+}
+
 bool weir__nearest_key(const weir__filler *filler, const weir_option *rows, size_t count,
                        const weir__path *path, const char *key, weir__path *out)
 {
@@ -64,6 +92,7 @@ bool weir__nearest_key(const weir__filler *filler, const weir_option *rows, size
         const weir_option row = weir__row(rows, i);
         if (row.kind != WEIR_OPTION_NAME) {
             consider(&s, &here, row.key);
+            look_for_same(&s, &here, &row);
         }
     }
     for (size_t i = 0;

@@ -142,14 +142,14 @@ const weir__processor_settings *weir__processor_settings_of(const weir_config *c
 }
 
 /* Only what was said: the rest is the program's. */
-static void processor_options(const weir__processor_settings *s, weir_processor_options *o)
-{
 #define TAKE(member, type)                                                                         \
     do {                                                                                           \
         if (s->member != 0) {                                                                      \
             o->member = (type)s->member;                                                           \
         }                                                                                          \
     } while (0)
+static void processor_options(const weir__processor_settings *s, weir_processor_options *o)
+{
     TAKE(dispatcher, const char *);
     TAKE(mailbox_max, uint32_t);
     TAKE(overflow, weir_overflow);
@@ -162,7 +162,6 @@ static void processor_options(const weir__processor_settings *s, weir_processor_
     TAKE(retry_then, weir_directive);
     TAKE(restart_max, uint32_t);
     TAKE(restart_window, weir_ns);
-#undef TAKE
     if (s->dedicated) {
         o->dispatcher = NULL;
     } else if (s->dispatcher != NULL) {
@@ -194,6 +193,106 @@ weir_status weir_config_processor_options(const weir_config *config, const char 
     const weir_status status = fill(out, &ours, sizeof(ours), path, error);
     return status == WEIR_OK && found == NULL ? WEIR_UNKNOWN : status;
 }
+
+const weir__flow_settings *weir__flow_settings_of(const weir_config *config, const char *name)
+{
+    const weir__flow_settings *all = config->weir.flows.items;
+    for (size_t i = 0; i < config->weir.flows.count; i++) {
+        if (strcmp(all[i].name, name) == 0) {
+            return &all[i];
+        }
+    }
+    return NULL;
+}
+
+/* The same for a router. */
+static void router_options(const weir__flow_settings *s, weir_router_options *o)
+{
+    TAKE(dispatcher, const char *);
+    TAKE(workers, uint32_t);
+    TAKE(ingress_max, uint32_t);
+    TAKE(worker_max, uint32_t);
+    TAKE(batch_max, uint32_t);
+    TAKE(overflow, weir_overflow);
+    TAKE(block_max, weir_ns);
+    TAKE(idle_timeout, weir_ns);
+    TAKE(flows_max, uint64_t);
+    TAKE(keys, weir_flow_keys);
+    TAKE(idle, weir_idle);
+    TAKE(latency_every, uint32_t);
+    if (s->migrate_said) {
+        o->migrate = s->migrate;
+    }
+    if (s->cores.count > 0) {
+        o->cores = s->core_list;
+        o->core_count = (uint32_t)s->cores.count;
+    }
+    if (s->own_threads_said) {
+        o->own_threads = s->own_threads;
+    }
+    if (s->own_threads) {
+        o->dispatcher = NULL;
+    } else if (s->dispatcher != NULL || s->own_threads_said) {
+        o->own_threads = false;
+        o->idle = WEIR_IDLE_DEFAULT; /* those were of its own threads */
+        o->cores = NULL;
+        o->core_count = 0;
+    }
+}
+
+/* Which function it submits with is in the program: a file cannot change that. */
+static weir_status check_keys(const weir_config *config, const weir__flow_settings *s,
+                              weir_flow_keys keys, weir_error *error)
+{
+    static const char *const names[] = { "default", "u64", "bytes" };
+    if (s->keys == WEIR_FLOW_KEYS_DEFAULT || keys == WEIR_FLOW_KEYS_DEFAULT ||
+        (weir_flow_keys)s->keys == keys) {
+        return WEIR_OK;
+    }
+    weir__problems problems = { .allocator = &config->allocator };
+    weir__path path;
+    weir__path_begin(&path, WEIR__FLOWS_PATH);
+    weir__path_name(&path, s->name);
+    const weir__node *map = weir__tree_at(config->tree, config->tree->root, WEIR__FLOWS_PATH);
+    const weir__node *node =
+        weir__child(config->tree, weir__child(config->tree, map, s->name), "keys");
+    weir__path_name(&path, "keys");
+    weir__problems_add(&problems, WEIR__ERROR, weir__said(node)->origin, path.text,
+                       "is %s, but the program submits with %s", names[s->keys],
+                       keys == WEIR_FLOW_KEYS_BYTES ? "bytes" : "u64");
+    const weir_status status = weir__problems_error(&problems, error);
+    weir__problems_close(&problems);
+    return status;
+}
+
+weir_status weir_config_router_options(const weir_config *config, const char *name,
+                                       weir_router_options *out, weir_error *error)
+{
+    static const char *const path = "weir_config_router_options";
+    weir_router_options ours = { .struct_size = sizeof(ours) };
+    if (weir__error_is_set(error)) {
+        return error->status;
+    }
+    if (!usable(config, out, path, error)) {
+        return config != NULL && out != NULL ? WEIR_E_CONFIG : WEIR_E_INVALID;
+    }
+    if (name == NULL) {
+        return weir__error_at(error, WEIR_E_INVALID, "weir_config_router_options.name",
+                              "is NULL, must be the name of a router");
+    }
+    take(&ours, sizeof(ours), out);
+    const weir__flow_settings *found = weir__flow_settings_of(config, name);
+    if (found != NULL && check_keys(config, found, ours.keys, error) != WEIR_OK) {
+        return WEIR_E_CONFIG;
+    }
+    ours.name = found != NULL ? found->name : name;
+    if (found != NULL) {
+        router_options(found, &ours);
+    }
+    const weir_status status = fill(out, &ours, sizeof(ours), path, error);
+    return status == WEIR_OK && found == NULL ? WEIR_UNKNOWN : status;
+}
+#undef TAKE
 
 /* ---- the caller's own keys ---- */
 

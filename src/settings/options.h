@@ -15,5 +15,6 @@ void weir__dispatcher_options_of(const weir__dispatcher_settings *settings,
 /* NULL: nothing is said of it. */
 const weir__processor_settings *weir__processor_settings_of(const weir_config *config,
                                                             const char *name);
+const weir__flow_settings *weir__flow_settings_of(const weir_config *config, const char *name);
 
 #endif /* WEIR_SETTINGS_OPTIONS_H */

@@ -1,5 +1,6 @@
 /*
- * settings/plan.c - which threads there will be: a list of them, rows of names, or a strategy.
+ * settings/plan.c - which threads there will be: a list of them, rows of names, or a strategy. And
+ * what a row alone cannot say of a router.
  *
  * Threads without a name get one from what they serve: the second that serves api and realtime is
  * "api+realtime-2". So the same assignment always has the same names, and a reload that adds a row
@@ -138,17 +139,26 @@ static void check_priority(weir_config *config, const weir__node *node, const ch
     }
 }
 
+/* As option structs have them; NULL: none. False: no memory. */
+static bool cores_of(weir_config *config, const weir_option_ints *cores, const int32_t **out)
+{
+    *out = NULL;
+    if (cores->count == 0) {
+        return true;
+    }
+    int32_t *list = weir__tree_memory(config->tree, cores->count * sizeof(*list));
+    for (size_t i = 0; list != NULL && i < cores->count; i++) {
+        list[i] = (int32_t)cores->items[i];
+    }
+    *out = list;
+    return list != NULL;
+}
+
 static bool thread_of(weir_config *config, const weir__thread_settings *t, weir_thread_options *out)
 {
-    int32_t *cores = NULL;
-    if (t->cores.count > 0) {
-        cores = weir__tree_memory(config->tree, t->cores.count * sizeof(*cores));
-        if (cores == NULL) {
-            return false;
-        }
-        for (size_t i = 0; i < t->cores.count; i++) {
-            cores[i] = (int32_t)t->cores.items[i];
-        }
+    const int32_t *cores;
+    if (!cores_of(config, &t->cores, &cores)) {
+        return false;
     }
     *out = (weir_thread_options){
         .struct_size = sizeof(*out),
@@ -385,6 +395,24 @@ bool weir__plan_threads(weir_config *config, weir__node *engine, uint32_t cores)
         memory = threads_from_rows(config, rows);
     }
     return memory && name_threads(config);
+}
+
+/* ---- flows ---- */
+
+bool weir__plan_flows(weir_config *config)
+{
+    /* The rows fill memory of the tree, which is ours until the load is over. */
+    weir__flow_settings *all = (weir__flow_settings *)(uintptr_t)config->weir.flows.items;
+    const weir__node *map = weir__tree_at(config->tree, config->tree->root, WEIR__FLOWS_PATH);
+    for (size_t i = 0; i < config->weir.flows.count; i++) {
+        const weir__node *item = weir__child(config->tree, map, all[i].name);
+        all[i].migrate_said = weir__is_given(weir__child(config->tree, item, "migrate"));
+        all[i].own_threads_said = weir__is_given(weir__child(config->tree, item, "own-threads"));
+        if (!cores_of(config, &all[i].cores, &all[i].core_list)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool weir__is_served(const weir_config *config, const char *dispatcher)

@@ -1,6 +1,7 @@
 /*
  * settings/table.c - every key of weir's. Bounds are those of the option structs
- * (engine/options.c), which check once more; tests/settings/table_test.c holds the two together.
+ * (engine/options.c, flow/options.c), which check once more; tests/settings/engine_test.c and
+ * flows_test.c hold them together.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,6 +25,7 @@ static const char *const directive_words[] = { "resume", "retry",    "restart",
 static const char *const strategy_words[] = { "none", "partition", "shared", "per-dispatcher",
                                               NULL };
 static const char *const never_words[] = { "never", NULL };
+static const char *const keys_words[] = { "default", "u64", "bytes", NULL };
 
 /* ---- threads ---- */
 
@@ -193,4 +195,65 @@ static const weir_option_table engine_table = {
     .help = "The engine: its threads, what they serve, its bounds.",
 };
 
-const weir_option_table *const weir__tables[] = { &engine_table, NULL };
+/* ---- flows ---- */
+
+#define KEY(kind, member, name, ...)                                                               \
+    WEIR_KEY(kind, weir__flow_settings, member, name, .since = SINCE, __VA_ARGS__)
+static const weir_option flow_rows[] = {
+    KEY(NAME, name, "name", .help = "The name itself."),
+    KEY(INT, workers, "workers", .min = 1, .max = 256,
+        .help = "How many run its flows, each one flow at a time; without it as many as there are "
+                "usable cores, at most 8."),
+    KEY(INT, ingress_max, "ingress-capacity", .min = 1, .max = 999999,
+        .help = "Of policy = block: events admitted beyond worker-capacity, of all workers "
+                "together; without it 65536."),
+    KEY(INT, worker_max, "worker-capacity", .min = 1, .max = 1000000,
+        .help = "Events that may wait for one worker; without it 8192. With policy = block, at "
+                "most 1000000 together with ingress-capacity."),
+    KEY(INT, batch_max, "batch-max", .min = 1, .max = 65535,
+        .help = "Events a turn of a worker; without it 128."),
+    KEY(ENUM, overflow, "policy", .fallback = "default", .words = overflow_words,
+        .help = "What a full worker does with one event more: block (default; goes beyond it as "
+                "long as ingress-capacity lets it, then the submitter waits), drop-oldest, "
+                "drop-newest, fail."),
+    KEY(DURATION, block_max, "block-max", .min = 1, .max = 9e18, .words = never_words,
+        .help = "Of policy = block: the longest wait; without it the engine's."),
+    KEY(DURATION, idle_timeout, "flow-idle-timeout", .min = 1, .max = 9e18, .words = never_words,
+        .help = "A flow that had nothing to do for so long ends; without it 10m."),
+    KEY(INT, flows_max, "max-flows", .min = 1, .max = 16000000,
+        .help = "Flows at once; the one that has been idle for longest goes for a new one; without "
+                "it 1000000."),
+    KEY(BOOL, migrate, "migrate",
+        .help = "A flow with nothing waiting may go on on a less loaded worker; without it not."),
+    KEY(ENUM, keys, "keys", .fallback = "default", .words = keys_words,
+        .help = "What a key is: u64 (default), or bytes. The program submits accordingly: where it "
+                "says so itself, this must be the same."),
+    KEY(STRING, dispatcher, "dispatcher",
+        .help = "Whose threads run the workers; a thread must serve it. Without it the default "
+                "one."),
+    KEY(BOOL, own_threads, "own-threads",
+        .help = "A thread for each worker, in place of a dispatcher."),
+    KEY(ENUM, idle, "idle-strategy", .fallback = "default", .words = idle_words,
+        .help = "Of own-threads: what they do when they find no work; see weir.engine.threads."),
+    KEY(INTS, cores, "cores", .min = 0, .max = 1023,
+        .help = "Of own-threads: the cores that they run on, one each, in turn."),
+    KEY(INT, latency_every, "latency-every", .min = 1, .max = 4294967295.0,
+        .help = "One handler in so many is timed, for the figures; without it 16."),
+};
+#undef KEY
+
+static const weir_option weir_rows[] = {
+    WEIR_KEY(MAP, weir__weir_settings, flows, "flows", ROWS(flow_rows), .since = SINCE,
+             .item_size = sizeof(weir__flow_settings),
+             .help = "Routers, by the name under which the program adds them: many keys, each in "
+                     "order on one worker."),
+};
+
+static const weir_option_table weir_table = {
+    .struct_size = sizeof(weir_option_table),
+    .path = "weir",
+    ROWS(weir_rows),
+    .help = "What runs in the engine.",
+};
+
+const weir_option_table *const weir__tables[] = { &engine_table, &weir_table, NULL };

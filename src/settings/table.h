@@ -52,6 +52,24 @@ typedef struct weir__processor_settings {
     weir_ns restart_window;
 } weir__processor_settings;
 
+/* A router. What was said and what only may be cannot be told apart by a zero: `..._said`. */
+typedef struct weir__flow_settings {
+    const char *name;
+    const char *dispatcher;
+    int64_t workers, ingress_max, worker_max, batch_max;
+    int64_t overflow; /* weir_overflow */
+    weir_ns block_max;
+    weir_ns idle_timeout;
+    int64_t flows_max;
+    bool migrate, migrate_said;
+    int64_t keys; /* weir_flow_keys */
+    bool own_threads, own_threads_said;
+    int64_t idle; /* weir_idle */
+    weir_option_ints cores;
+    const int32_t *core_list; /* the same, as weir_router_options has them */
+    int64_t latency_every;
+} weir__flow_settings;
+
 typedef struct weir__assignment_settings {
     int64_t strategy; /* weir_strategy */
     const char *const *dispatchers;
@@ -82,9 +100,17 @@ typedef struct weir__engine_settings {
     weir_option_items processors;  /* weir__processor_settings */
 } weir__engine_settings;
 
-#define WEIR__ENGINE_PATH "weir.engine"
+/* What stands beside the engine. */
+typedef struct weir__weir_settings {
+    weir_option_items flows; /* weir__flow_settings */
+} weir__weir_settings;
 
-/* Ends with NULL; the first is that of weir.engine. */
+#define WEIR__ENGINE_PATH "weir.engine"
+#define WEIR__FLOWS_PATH "weir.flows"
+
+/* Ends with NULL. The first is that of weir.engine, the second that of weir itself, where other
+ * tables lie, too: a key that it does not know is theirs, or nobody's. */
+enum { WEIR__TABLE_ENGINE, WEIR__TABLE_WEIR, WEIR__TABLES_OWN };
 extern const weir_option_table *const weir__tables[];
 
 #endif /* WEIR_SETTINGS_TABLE_H */

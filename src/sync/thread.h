@@ -70,7 +70,7 @@ int weir__after_fork(void (*hook)(void));
 weir_ns weir__clock_now(void);    /* monotonic */
 weir_ns weir__clock_coarse(void); /* the same, some ms behind, at a fraction of the price */
 weir_ns weir__clock_wall(void);   /* since 1970 */
-uint64_t weir__random_seed(void);
+uint64_t weir__random_seed(void); /* the system's chance: nobody outside can guess it */
 
 /* ---- the doorbell of an external thread: a descriptor that can be polled ---- */
 

@@ -13,6 +13,7 @@ WEIR = os.environ.get("WEIR_COMMAND", str(tap.BUILD / "weir"))
 GOOD = "weir.engine { batch-max = 8, block-max = 1000ms }\n"
 SAME = "weir { engine { block-max = 1s\n batch-max = 8 } }\n"
 BAD = "weir.engine {\n  batch-max = 0\n  btch-max = 1\n}\n"
+FLOWS = "weir.flows.sessions { policy = fail, flow-idle-timeout = 60s }\n"
 WARNED = "weir.engine.backoff { base-delay-micros = 20ms, max-delay-micros = 30ms }\n"
 
 
@@ -102,6 +103,35 @@ def check_diff(check):
           "needs two files, not 1" in weir("diff", "good.conf")[2], weir("diff", "good.conf"))
 
 
+def check_flows(check):
+    check("routers are checked", weir("check", "flows.conf") == (0, "flows.conf: ok\n", ""),
+          weir("check", "flows.conf"))
+    status, out, error = weir("show", "flows.conf",
+                              environment={"WEIR__FLOWS__SESSIONS__WORKERS": "3"})
+    lines = [" ".join(line.split()) for line in out.splitlines() if line.startswith("weir.flows.")]
+    check("and shown, with what is said of them", status == 0 and error == "" and
+          "weir.flows.sessions.policy = fail # flows.conf:1:32" in lines and
+          "weir.flows.sessions.flow-idle-timeout = 1m # flows.conf:1:58" in lines and
+          "weir.flows.sessions.workers = 3 # environment WEIR__FLOWS__SESSIONS__WORKERS" in lines,
+          out + error)
+    status, out, error = weir("diff", "flows.conf", "flows.conf", "-D",
+                              "weir.flows.sessions.policy=block")
+    check("a setting over both files is no difference", status == 0 and out == "", out + error)
+    status, out, error = weir("diff", "flows.conf", "good.conf")
+    check("a router that only one file has is a difference", status == 1 and
+          "- weir.flows.sessions.policy = fail" in out, out + error)
+    status, out, error = weir("get", "flows.conf", "weir.flows.sessions.policy", "--raw")
+    check("one of its values can be had", (status, out.strip()) == (0, "fail"), out + error)
+    text = weir("reference")[1]
+    check("the reference has them", '# flows { "NAME" {' in text and "flow-idle-timeout" in text,
+          text)
+    check("and so has the manual", ".It Cm weir.flows.NAME.policy" in
+          weir("reference", "--manual")[1], "")
+    status, out, error = weir("check", "good.conf", "-D", "weir.flows.a.wokers=1")
+    check("a slip is told with the nearest key", status == 2 and
+          "weir.flows.a.wokers: is no key; did you mean weir.flows.a.workers?" in error, error)
+
+
 def check_usage(check):
     for command in ("check", "show", "diff", "reference"):
         status, out, error = weir(command, "--help")
@@ -117,10 +147,11 @@ def check_usage(check):
 with tap.plan() as plan, tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for name, text in {"good.conf": GOOD, "same.conf": SAME, "bad.conf": BAD, "warned.conf": WARNED,
-                       "application.conf": BAD, "broken.conf": "a = 1\n= }\n",
+                       "application.conf": BAD, "flows.conf": FLOWS, "broken.conf": "a = 1\n= }\n",
                        "mend.conf": "weir.engine.backoff.base-delay-micros   = 1\n"}.items():
         pathlib.Path(name).write_text(text)
     check_check(plan)
     check_show(plan)
     check_diff(plan)
+    check_flows(plan)
     check_usage(plan)

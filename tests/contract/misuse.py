@@ -17,6 +17,7 @@ REASONS = {
     "07_blocking_turn": ("incompatible-pointer-types", "incompatible pointer type"),
     "08_wrong_handler": ("incompatible-pointer-types", "incompatible function pointer",
                          "incompatible pointer type"),
+    "09_router_as_processor": ("incompatible type",),
 }
 
 with tap.plan() as check:

@@ -31,6 +31,8 @@ ROWS = [
     ("membarrier", "ENOSYS", ["1+"], NOTHING, "fences take its place"),
     ("membarrier", "ENOMEM", [2, 3, 4, "2..20"], NOTHING, "it is asked for again"),
     ("membarrier", "ENOMEM", ["2..101"], NOTHING, "the slow form takes its place"),
+    ("getrandom", "ENOSYS", ["1+"], NOTHING, "the clock takes its place"),
+    ("getrandom", "EAGAIN", ["1+"], NOTHING, "the clock takes its place"),
     ("sched_setaffinity", "EPERM", [1], r'msg="the core cannot be had; the thread runs unpinned"',
      "a core is a warning"),
     ("sched_setaffinity", "EINVAL", [1], r'msg="the core cannot be had; the thread runs unpinned"',

@@ -8,6 +8,9 @@
 
 #include <sys/resource.h>
 
+#include "flow/router.h"
+#include "flow/tune.h"
+
 static const char before[] =
     "sss-events.engine {\n"
     "  thread-dispatcher-assignment = [[a], [b], [\"\"]]\n"
@@ -15,6 +18,7 @@ static const char before[] =
     "}\n"
     "weir.engine { batch-max = 9, processors { p { dispatcher = a, mailbox-max = 4 } }\n"
     "  dispatchers { b { fair = on, batch-max = ${weir.engine.batch-max} } } }\n"
+    "weir.flows.r { workers = 2, dispatcher = a, block-max = 2s, batch-max = 4, cores = null }\n"
     "app { list = [1, 2], secret = x }\n";
 static const char after[] =
     "weir.engine {\n"
@@ -22,9 +26,12 @@ static const char after[] =
     "  backoff { multiplier = 3.0, jitter = 0.25 }\n"
     "  batch-max = 5, overflow = drop-newest, timers-max = 77\n"
     "  processors { p { dispatcher = c, batch-max = 2 }, q { overflow = fail } }\n"
-    "}\n";
+    "}\n"
+    "weir.flows { r { workers = 2, dispatcher = c, flow-idle-timeout = 1m, batch-max = 6 }\n"
+    "  o { own-threads = on, cores = [0, 1], keys = bytes } }\n";
 static const char wrong[] = "weir.engine { batch-max = 0, x = y, threads = 4, name = [], backoff = "
-                            "{ base-delay-micros = 1s }, dispatchers { \"\" = 3 } }";
+                            "{ base-delay-micros = 1s }, dispatchers { \"\" = 3 } }\n"
+                            "weir.flows { x { wokers = 1, dispatcher = d, cores = [0] }, y = 3 }";
 static const char agents[] =
     "agentThreads = [{ agentName = a, idleStrategy = SleepingIdleStrategy, coreId = 0 }]\n"
     "weir.engine.assignment { strategy = none }";
@@ -136,6 +143,15 @@ static void assert_is(weir_engine *engine, weir_processor p, weir_processor r, b
                      policy_of(engine, r));
     assert_int_equal(WEIR_OK, weir_processor_dispatcher(engine, p, name, sizeof(name)));
     assert_string_equal(applied ? "c" : "a", name);
+    weir__router *router = weir__router_named(engine, "r");
+    for (uint32_t i = 0; weir__router_part(router, i, &p); i++) {
+        assert_int_equal(WEIR_OK, weir_processor_dispatcher(engine, p, name, sizeof(name)));
+        assert_string_equal(applied ? "c" : "a", name);
+        assert_true(i == 0 || batch_of(engine, p) == (applied ? 6u : 4u));
+    }
+    assert_int_equal(applied ? WEIR_S : 2 * WEIR_S, weir__load(&router->block_max, relaxed));
+    assert_int_equal(applied ? 60 * WEIR_S : 600 * WEIR_S,
+                     weir__load(&router->idle_timeout, relaxed));
     assert_int_equal(applied, weir_thread_find(engine, "x").id != 0);
     assert_int_equal(applied, weir_thread_find(engine, "b+c-1").id != 0);
     assert_int_equal(!applied, weir_thread_find(engine, "a-1").id != 0);
@@ -159,6 +175,10 @@ static void open_scene(scene *s, const weir_allocator *allocator, test_log *log)
     s->engine = weir_config_engine(
         config, WEIR_ENGINE(.allocator = allocator, .log = test_log_hook, .log_context = log),
         &error);
+    weir_router_options router = WEIR_ROUTER_OPTIONS_INIT;
+    router.handler = do_nothing;
+    (void)weir_config_router_options(config, "r", &router, &error);
+    (void)weir_router_add(s->engine, &router, &error);
     weir_config_destroy(config);
     test_error_none(&error);
     s->p = add_plain(s->engine, "p", "a");

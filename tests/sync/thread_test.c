@@ -309,6 +309,27 @@ static void the_clock_never_goes_back_and_the_wall_says_the_date(void **state)
     assert_true(weir__random_seed() != weir__random_seed());
 }
 
+/* What the clock would be if `later` and `earlier` were made of it, as they are where the system
+ * refuses: src/sync/real/thread.c. */
+static uint64_t clock_between(uint64_t earlier, uint64_t later)
+{
+    const uint64_t factor = UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t inverse = factor; /* right in its last three bits; each step doubles them */
+    for (int i = 0; i < 5; i++) {
+        inverse *= 2 - factor * inverse;
+    }
+    assert_int_equal(1, factor * inverse);
+    return (later - earlier) * inverse;
+}
+
+static void a_seed_does_not_tell_the_time(void **state)
+{
+    (void)state;
+    const uint64_t first = weir__random_seed();
+    const uint64_t second = weir__random_seed();
+    assert_true(clock_between(first, second) > UINT64_C(3600) * WEIR_S);
+}
+
 /* ---- the doorbell ---- */
 
 static bool rings(int descriptor)
@@ -368,6 +389,7 @@ int main(void)
         cmocka_unit_test(behind_the_hook_the_pointer_is_empty_and_no_hook_runs_for_it_again),
         cmocka_unit_test(the_fork_hook_runs_in_the_child_only),
         cmocka_unit_test(the_clock_never_goes_back_and_the_wall_says_the_date),
+        cmocka_unit_test(a_seed_does_not_tell_the_time),
         cmocka_unit_test(a_doorbell_is_readable_from_ring_to_clear),
         cmocka_unit_test(a_doorbell_that_has_been_rung_for_ever_still_does_not_wait),
     };

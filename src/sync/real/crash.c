@@ -90,7 +90,7 @@ static bool claim(uint32_t me)
 {
     for (int tries = 0; tries < 3; tries++) {
         uint32_t other = 0;
-        /* [Y1] pairs with [Y2]: the last reporter is done with what is static here. */
+        /* [O5] pairs with [O6]: the last reporter is done with what is static here. */
         if (weir__cas(&reporter, &other, me, acquire, relaxed)) {
             return true;
         }
@@ -103,7 +103,7 @@ static bool claim(uint32_t me)
 
 static void release(void)
 {
-    /* [Y2] pairs with [Y1]. */
+    /* [O6] pairs with [O5]. */
     weir__store(&reporter, 0, release);
     weir__word_wake(&reporter, INT32_MAX);
 }

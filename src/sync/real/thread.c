@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -213,9 +214,20 @@ weir_ns weir__clock_wall(void)
     return read_clock(CLOCK_REALTIME);
 }
 
-uint64_t weir__random_seed(void)
+/* Where the system refuses (a sandbox, a machine that has only just begun): better than the same
+ * number every time, but a stranger may guess it. */
+static uint64_t seed_of_clock(void)
 {
     return (uint64_t)read_clock(CLOCK_MONOTONIC) * UINT64_C(0x9e3779b97f4a7c15) + 1;
+}
+
+uint64_t weir__random_seed(void)
+{
+    const int saved = errno;
+    uint64_t seed = 0;
+    const ssize_t got = getrandom(&seed, sizeof(seed), GRND_NONBLOCK);
+    errno = saved;
+    return got == (ssize_t)sizeof(seed) ? seed : seed_of_clock();
 }
 
 /* ---- the doorbell ---- */
