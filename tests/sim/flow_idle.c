@@ -6,6 +6,9 @@
  */
 #include "flows.h"
 
+#include "flow/router.h"
+#include "flow/tune.h"
+
 #define IDLE (2 * WEIR_MS)
 
 /* Without memory for its timer the caretaker looks when the next flow is made. */
@@ -74,6 +77,40 @@ SCENARIO(flow_idle_against_finish,
     weir_sim_thread_join(other);
     settle_idle();
     flows_close(WEIR_FOREVER);
+}
+
+/* ---- another timeout ---- */
+
+static void retime(void *unused)
+{
+    (void)unused;
+    if (weir__router_tune_begin(stage.engine)) {
+        weir__router_tune(weir__router_find(stage.engine, flows.router), 0, IDLE);
+    }
+}
+
+/* All flows end, whether they were made before or after. */
+static void play_retimed(weir_ns before)
+{
+    flows_open(2, WEIR_ROUTER(.workers = 1, .idle_timeout = before), NULL);
+    flows.options.idle_timeout = IDLE; /* what they are to be idle for, at least */
+    stage_start();
+    const int other = weir_sim_thread_start(retime, NULL);
+    (void)flows_submit(1);
+    (void)flows_submit(2);
+    weir_sim_thread_join(other);
+    settle_idle();
+    flows_close(WEIR_FOREVER);
+}
+
+SCENARIO(flow_idle_begins, "flows are made while they cease to live for ever")
+{
+    play_retimed(WEIR_FOREVER);
+}
+
+SCENARIO(flow_idle_sooner, "flows are made while their idle timeout becomes shorter")
+{
+    play_retimed(3600 * WEIR_S);
 }
 
 /* ---- too many ---- */
