@@ -363,7 +363,7 @@ inline steal(t)
 
 inline post(which)
 {
-    /*@ queue/mailbox.h weir__mailbox_claim_as
+    /*@ queue/mailbox.h weir__mailbox_claim_within
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     /*@ engine/straight.h weir__offer_to "weir__ready(by->context, processor)" */
     atomic { DRAINED ->

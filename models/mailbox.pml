@@ -111,7 +111,7 @@ inline accept()
 
 inline claim(how_many, edge_flag)
 {
-    /*@ queue/mailbox.h weir__mailbox_claim_as "return WEIR__CLAIM_CLOSED"
+    /*@ queue/mailbox.h weir__mailbox_claim_within "return WEIR__CLAIM_CLOSED"
      *  "const uint32_t used = weir__mailbox_count(word)"
      *  "const uint32_t got = *count < room ? *count : room" "WEIR__MAILBOX_READY | edge"
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */

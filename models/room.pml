@@ -196,7 +196,7 @@ active proctype owner()
     /*@ engine/turn.c credit "weir__mailbox_credit(&processor->mailbox, at->uncredited)"
      *  "weir__room_appeared(turn->context, processor, word)" */
     /*@ engine/room.c weir__room_appeared "below_half(processor, word)"
-     *  "weir__room_wake_threads(context->engine, weir__processor_index(processor))" */
+     *  "weir__room_wake_threads(context->engine, weir__processor_room(processor))" */
 end:
     do
     :: count > 0 ->

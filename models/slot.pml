@@ -118,7 +118,7 @@ proctype poster(byte me)
          *  "weir__registry_find(&engine->registry, to)" "weir__offer_to(by, processor, &parcel)"
          *  "weir__context_leave(context)" */
         /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
-        /*@ queue/mailbox.h weir__mailbox_claim_as "return WEIR__CLAIM_CLOSED" */
+        /*@ queue/mailbox.h weir__mailbox_claim_within "return WEIR__CLAIM_CLOSED" */
         if
         :: atomic { closed -> assert(holder == handle) }
         :: atomic { !closed && DRAINED(me) -> assert(holder == handle); waiting++ }
@@ -220,7 +220,7 @@ proctype registry()
 #endif
 
         /*@ engine/registry.c poll_grace "weir__life_free(engine, processor)" */
-        /*@ queue/mailbox.c weir__mailbox_open "weir__store(&mailbox->word, 0, release)" */
+        /*@ queue/mailbox.c weir__mailbox_open_within "weir__store(&mailbox->word, 0, release)" */
         atomic { REGISTRY_DRAINED -> generation++; holder = generation; closed = 0 }
 
         /*@ engine/registry.c weir__registry_publish

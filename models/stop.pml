@@ -132,7 +132,7 @@ inline tell()
 /* Inside a step. */
 inline accept(hops)
 {
-    /*@ queue/mailbox.h weir__mailbox_claim_as
+    /*@ queue/mailbox.h weir__mailbox_claim_within
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     assert(!stopped);
     waiting[hops]++;

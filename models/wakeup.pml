@@ -189,7 +189,7 @@ inline look_and_wake(d)
 inline post(p)
 {
     /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
-    /*@ queue/mailbox.h weir__mailbox_claim_as
+    /*@ queue/mailbox.h weir__mailbox_claim_within
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     atomic { DRAINED ->
 #ifdef BUG_READY_TWICE

@@ -122,12 +122,14 @@ weir_status weir__engine_default_threads(weir_engine *engine, weir_error *error)
 {
     const uint32_t count = engine->options.threads != 0 ? engine->options.threads : 1;
     weir_thread_options checked;
-    engine->default_threads_made = true;
     weir_status status = weir__options_thread(NULL, &checked, error);
-    for (uint32_t i = 0; i < count && status == WEIR_OK; i++) {
+    /* Those that a try before this one has made are there. */
+    while (engine->default_threads < count && status == WEIR_OK) {
         status =
             weir__thread_create(engine, &checked, false, error) != NULL ? WEIR_OK : WEIR_E_NOMEM;
+        engine->default_threads += status == WEIR_OK ? 1 : 0;
     }
+    engine->default_threads_made = status == WEIR_OK;
     return status;
 }
 

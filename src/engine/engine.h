@@ -83,7 +83,8 @@ struct weir_engine {
     weir__atomic_u32 thread_count;
     weir__dispatcher *dispatchers[WEIR__DISPATCHERS_MAX];
     weir__atomic_u32 dispatcher_count;
-    bool default_threads_made;      /* under registry.lock */
+    bool default_threads_made;      /* under registry.lock, so the next one */
+    uint32_t default_threads;       /* of them, so far */
     weir__mutex start_lock;         /* held by a start from begin to end */
     weir__atomic_u32 threads_ready; /* a wait word: threads that have reported at start */
     weir__atomic_u32 threads_out;   /* a wait word: threads that have left */

@@ -93,7 +93,7 @@ static inline uint32_t weir__parcel_put(const weir__posting *by, const weir__par
                                         weir__envelope *envelope)
 {
     const weir_event *event = parcel->event;
-    const uint32_t flags = (event->flags & WEIR__EVENT_FLAGS) | by->marks;
+    const uint32_t flags = (event->flags & 0xffffu) | by->marks;
     envelope->size = event->size;
     envelope->type = event->type;
     envelope->sender = by->sender;

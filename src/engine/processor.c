@@ -128,7 +128,6 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
         status = cold != NULL ? WEIR_OK : WEIR_E_NOMEM;
         if (cold != NULL) {
             cold->chore = more->chore;
-            cold->room_of = more->room_of.id != 0 ? WEIR__HANDLE_INDEX(more->room_of.id) + 1 : 0;
         }
     }
     return status;
@@ -298,6 +297,9 @@ static weir_processor publish(weir_engine *engine, weir__context *context, entry
         }
     }
     const weir_processor handle = weir__registry_publish(engine, p);
+    if (e->more != NULL && e->more->shares_room) {
+        cold->room_of = weir__processor_index(e->parent) + 1;
+    }
     if (cold != NULL && cold->name != NULL) {
         weir__namemap_remove(&engine->registry.names, cold->name);
         weir__namemap_put(&engine->registry.names, cold->name, handle.id);
@@ -309,7 +311,8 @@ static weir_processor publish(weir_engine *engine, weir__context *context, entry
     return handle;
 }
 
-static weir_status register_all(weir_engine *engine, entry *entries, size_t count,
+/* `family`: the first is the parent of the others. */
+static weir_status register_all(weir_engine *engine, entry *entries, size_t count, bool family,
                                 weir_processor *out, weir_error *error)
 {
     weir__context *context = weir__context_find(engine);
@@ -324,6 +327,7 @@ static weir_status register_all(weir_engine *engine, entry *entries, size_t coun
                                 "the engine is stopping or stopped");
     }
     while (status == WEIR_OK && ready < count) {
+        entries[ready].parent = family && ready > 0 ? entries[0].processor : NULL;
         status = prepare(engine, &entries[ready++], error);
     }
     for (size_t i = 0; status == WEIR_OK && i < count; i++) {
@@ -366,7 +370,7 @@ weir_status weir_processor_add_many(weir_engine *engine,
         status = weir__options_processor(options[i], &entries[i].options, error);
     }
     if (status == WEIR_OK) {
-        status = register_all(engine, entries, count, out, error);
+        status = register_all(engine, entries, count, false, out, error);
     }
     weir__release(&engine->allocator, entries, count * sizeof(*entries));
     return status;
@@ -374,12 +378,6 @@ weir_status weir_processor_add_many(weir_engine *engine,
 
 weir_processor weir_processor_add(weir_engine *engine, const weir_processor_options *options,
                                   weir_error *error)
-{
-    return weir__processor_add(engine, options, NULL, error);
-}
-
-weir_processor weir__processor_add(weir_engine *engine, const weir_processor_options *options,
-                                   const weir__processor_more *more, weir_error *error)
 {
     weir_processor out = { 0 };
     entry one; /* its options are filled by the check */
@@ -392,13 +390,28 @@ weir_processor weir__processor_add(weir_engine *engine, const weir_processor_opt
     }
     one.dispatcher = NULL;
     one.processor = NULL;
-    one.parent = NULL;
     one.thread = NULL;
-    one.more = more;
+    one.more = NULL;
     if (weir__options_processor(options, &one.options, error) == WEIR_OK) {
-        (void)register_all(engine, &one, 1, &out, error);
+        (void)register_all(engine, &one, 1, false, &out, error);
     }
     return out;
+}
+
+weir_status weir__processor_add_family(weir_engine *engine, const weir__processor_draft *drafts,
+                                       size_t count, weir_processor *out, weir_error *error)
+{
+    entry *entries = weir__allocate(&engine->allocator, count * sizeof(*entries));
+    weir_status status = entries != NULL ? WEIR_OK : weir__error_memory(error, "weir_router_add");
+    for (size_t i = 0; i < count && status == WEIR_OK; i++) {
+        entries[i].more = &drafts[i].more;
+        status = weir__options_processor(&drafts[i].options, &entries[i].options, error);
+    }
+    if (status == WEIR_OK) {
+        status = register_all(engine, entries, count, true, out, error);
+    }
+    weir__release(&engine->allocator, entries, count * sizeof(*entries));
+    return status;
 }
 
 weir_processor weir_processor_find(weir_engine *engine, const char *name)

@@ -189,10 +189,15 @@ static inline bool weir__processor_is_live(const weir__processor *processor)
 typedef struct weir__processor_more {
     uint32_t within;                /* full to some posters, below mailbox_max; 0: to none */
     void (*chore)(weir_turn *turn); /* engine/chore.h; or NULL */
-    weir_processor room_of; /* who waits for room waits as if it were there; zero: its own */
+    bool shares_room;               /* who waits for room waits for the whole family */
 } weir__processor_more;
-weir_processor weir__processor_add(weir_engine *engine, const weir_processor_options *options,
-                                   const weir__processor_more *more, weir_error *error);
+typedef struct weir__processor_draft {
+    weir_processor_options options;
+    weir__processor_more more;
+} weir__processor_draft;
+/* All or none: the first, and the others as its children. */
+weir_status weir__processor_add_family(weir_engine *engine, const weir__processor_draft *drafts,
+                                       size_t count, weir_processor *out, weir_error *error);
 
 /* "#index.generation", for what has no name. */
 size_t weir__handle_text(weir_processor handle, char *out, size_t size);

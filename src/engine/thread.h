@@ -61,8 +61,9 @@ struct weir_turn {
     weir__processor *processor;
     weir_processor self;
     uint64_t flow;                 /* of the event at hand */
-    weir__envelope *place;     /* of the event at hand, if it lies in a page; else NULL ... */
-    weir__envelope *place_end; /* ... and behind the last one that may be there */
+    uint32_t state;                /* of its envelope */
+    weir__envelope *place;         /* of the event at hand, if it lies in a page; else NULL ... */
+    weir__envelope *place_end;     /* ... and behind the last one that may be there */
     struct weir__at_hand *at_hand; /* in a flow's handler: which one (flow/worker.h); else NULL */
     weir_ns now;                   /* 0: not read yet in this turn */
     uint32_t ahead;                /* events of this batch behind the one at hand */

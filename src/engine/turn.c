@@ -163,6 +163,7 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     weir_event event;
     const weir_handler handler = weir__event_open(processor, envelope, state, &event);
     turn->flow = event.flow;
+    turn->state = state;
     tell(turn, "handles", event.type->name);
     weir__trail_event(trail, turn->self, &event);
     const weir_status status = handler(processor->state, turn, &event);

@@ -226,55 +226,88 @@ static const char *dispatcher_of(const weir__router *router)
     return router->options.own_threads ? router->name : router->options.dispatcher;
 }
 
-static weir_processor add_caretaker(weir__router *router, weir_error *error)
+/* A caretaker and its workers, while they are made. */
+typedef struct draft_name {
+    char text[WEIR__ROUTER_NAME_SIZE + 32];
+} draft_name;
+
+static weir__processor_draft draft_caretaker(weir__router *router, draft_name *name)
 {
-    char name[WEIR__ROUTER_NAME_SIZE + 16];
-    snprintf(name, sizeof(name), "flows:%s", router->name);
-    return weir__processor_add(
-        router->engine,
-        WEIR_PROCESSOR(.name = name, .dispatcher = dispatcher_of(router),
-                       .handler = weir__caretaker_handle, .argument = router,
-                       .mailbox_max = CARETAKER_PLACES, .overflow = WEIR_OVERFLOW_FAIL,
-                       .destroy = router->targeted ? weir__caretaker_destroy : NULL),
-        &(const weir__processor_more){ .chore = weir__caretaker_chore }, error);
+    snprintf(name->text, sizeof(name->text), "flows:%s", router->name);
+    return (weir__processor_draft){
+        *WEIR_PROCESSOR(.name = name->text, .dispatcher = dispatcher_of(router),
+                        .handler = weir__caretaker_handle, .argument = router,
+                        .mailbox_max = CARETAKER_PLACES, .overflow = WEIR_OVERFLOW_FAIL,
+                        .destroy = router->targeted ? weir__caretaker_destroy : NULL),
+        { .chore = weir__caretaker_chore }
+    };
 }
 
-static weir_processor add_worker(weir__router *router, uint32_t index, weir_error *error)
+static weir__processor_draft draft_worker(weir__router *router, uint32_t index, draft_name *name)
 {
     const weir_router_options *o = &router->options;
     const bool block = o->overflow == WEIR_OVERFLOW_BLOCK;
-    char name[WEIR__ROUTER_NAME_SIZE + 32];
-    weir__router_worker_name(router->name, index, name, sizeof(name));
-    return weir__processor_add(
-        router->engine,
-        WEIR_PROCESSOR(.name = name, .dispatcher = dispatcher_of(router),
-                       .handler = weir__worker_handle, .argument = &router->workers[index],
-                       .destroy = weir__worker_destroy, .parent = router->caretaker,
-                       .mailbox_max = o->worker_max + (block ? o->ingress_max : 0),
-                       .batch_max = o->batch_max, .overflow = o->overflow,
-                       .block_max = o->block_max),
-        &(const weir__processor_more){
-            .within = o->worker_max, .chore = weir__worker_chore, .room_of = router->caretaker },
-        error);
+    weir__router_worker_name(router->name, index, name->text, sizeof(name->text));
+    return (weir__processor_draft){
+        *WEIR_PROCESSOR(.name = name->text, .dispatcher = dispatcher_of(router),
+                        .handler = weir__worker_handle, .argument = &router->workers[index],
+                        .destroy = weir__worker_destroy,
+                        .mailbox_max = o->worker_max + (block ? o->ingress_max : 0),
+                        .batch_max = o->batch_max, .overflow = o->overflow,
+                        .block_max = o->block_max),
+        { .within = o->worker_max, .chore = weir__worker_chore, .shares_room = true }
+    };
+}
+
+/* What was added is the router's. */
+static void adopt(weir__router *router, const weir_processor *handles, uint32_t count)
+{
+    router->caretaker = handles[0];
+    for (uint32_t i = 1; i < count; i++) {
+        weir__worker *worker = &router->workers[i - 1];
+        worker->handle = handles[i];
+        /* Nobody knows of it, so that it is there. */
+        worker->processor = weir__registry_find(&router->engine->registry, handles[i]);
+    }
+}
+
+/* All of them, or none. */
+static weir_status add_family(weir__router *router, weir_error *error)
+{
+    const weir_allocator *allocator = &router->engine->allocator;
+    const uint32_t count = 1 + (router->targeted ? 0 : router->worker_count);
+    draft_name *names = weir__allocate(allocator, count * sizeof(*names));
+    weir__processor_draft *drafts = weir__allocate(allocator, count * sizeof(*drafts));
+    weir_processor *handles = weir__allocate(allocator, count * sizeof(*handles));
+    weir_status status = WEIR_E_NOMEM;
+    if (names != NULL && drafts != NULL && handles != NULL) {
+        drafts[0] = draft_caretaker(router, &names[0]);
+        for (uint32_t i = 1; i < count; i++) {
+            drafts[i] = draft_worker(router, i - 1, &names[i]);
+        }
+        status = weir__processor_add_family(router->engine, drafts, count, handles, error);
+    } else {
+        weir__error_memory(error, PATH);
+    }
+    if (status == WEIR_OK) {
+        adopt(router, handles, count);
+    }
+    weir__release(allocator, handles, count * sizeof(*handles));
+    weir__release(allocator, drafts, count * sizeof(*drafts));
+    weir__release(allocator, names, count * sizeof(*names));
+    return status;
 }
 
 static weir_status add_processors(weir__router *router, weir_error *error)
 {
-    if (router->options.own_threads && add_threads(router, error) != WEIR_OK) {
-        return WEIR_E_SYSTEM;
-    }
-    router->caretaker = add_caretaker(router, error);
-    for (uint32_t i = 0; router->caretaker.id != 0 && !router->targeted && i < router->worker_count;
-         i++) {
-        router->workers[i].handle = add_worker(router, i, error);
-        if (router->workers[i].handle.id == 0) {
-            return WEIR_E_NOMEM;
+    weir_status status = router->options.own_threads ? add_threads(router, error) : WEIR_OK;
+    if (status == WEIR_OK) {
+        status = add_family(router, error);
+        if (status != WEIR_OK) {
+            remove_threads(router);
         }
-        /* Nobody knows of it, so that it is there. */
-        router->workers[i].processor =
-            weir__registry_find(&router->engine->registry, router->workers[i].handle);
     }
-    return router->caretaker.id != 0 ? WEIR_OK : WEIR_E_NOMEM;
+    return status;
 }
 
 /* routers->lock held. From here on it belongs to the table, where it stays, whatever comes. */
@@ -313,13 +346,7 @@ static weir_router add(weir_engine *engine, weir__routers *routers, const weir_r
         return none;
     }
     if (add_processors(router, error) != WEIR_OK) {
-        /* What was added may be known to threads: it ends in its own time, and the router with the
-         * engine. Nobody can find it. */
-        weir__store(&router->closed, 1, release); /* [Y2] */
-        (void)publish(routers, router, number);
-        if (router->caretaker.id != 0) {
-            (void)weir_processor_stop_async(engine, router->caretaker, 0);
-        }
+        free_router(router); /* nobody has seen it */
         return none;
     }
     return publish(routers, router, number);

@@ -6,8 +6,8 @@
  *
  * A key falls into one of some *shards*, each a hash table under a brief lock. A submitter looks
  * its flow up (or makes one, on the least-loaded worker), puts the event into the mailbox of the
- * flow's worker and counts it, all under that lock. The envelope carries the number of the record
- * and of the event in its flow, so that the worker needs neither lock nor look-up.
+ * flow's worker and counts it, all under that lock. The envelope carries the number of the record,
+ * and how many finishes came before it, so that the worker needs neither lock nor look-up.
  *
  * Who may do what:
  *

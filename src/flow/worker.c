@@ -221,10 +221,9 @@ weir_status weir__worker_handle(void *state, weir_turn *turn, const weir_event *
     weir_event *mine = (weir_event *)(uintptr_t)event; /* the turn's own, made for this call */
     const uint64_t routed = event->flow;
     weir_status status;
-    if (weir__unlikely((event->flags & WEIR__ENVELOPE_ROUTED) == 0)) {
+    if (weir__unlikely((turn->state & WEIR__ENVELOPE_ROUTED) == 0)) {
         return WEIR_UNHANDLED; /* somebody has guessed our handle */
     }
-    mine->flags &= ~(uint32_t)WEIR__ENVELOPE_ROUTED;
     if (weir__likely(routed != 0)) {
         weir__flow *flow = weir__flow_at(worker->router, (uint32_t)routed);
         status = run_flow(worker, turn, mine, (uint32_t)(routed >> 32), flow);

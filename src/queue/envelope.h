@@ -14,17 +14,15 @@
 #include "queue/pool.h"
 #include "weir/event.h"
 
-/* Of `state`. The lower half are the sender's flags, and one that weir puts beside them. */
-#define WEIR__EVENT_FLAGS 0x7fffu
+/* Of `state`. The lower half are the sender's flags. */
 enum {
-    WEIR__ENVELOPE_ROUTED =
-        1u << 15, /* came by a router: `flow` is the router's, not the sender's */
     WEIR__ENVELOPE_BLOCK = 1u << 16,  /* payload is {block, data} instead of bytes */
     WEIR__ENVELOPE_ALONE = 1u << 17,  /* it is a weir__lone, whose ask and tag count */
     WEIR__ENVELOPE_SIGNAL = 1u << 18, /* belongs to a weir_signal: goes back there */
     WEIR__ENVELOPE_OWN = 1u << 19,    /* of weir's own: its type says who handles it */
     WEIR__ENVELOPE_ASKS = 1u << 20,   /* a question: its number is behind its payload */
     WEIR__ENVELOPE_ASKED = 1u << 21,  /* an answer, or the timeout: it lies alone */
+    WEIR__ENVELOPE_ROUTED = 1u << 22, /* came by a router: `flow` is the router's own */
     WEIR__ENVELOPE_FILLED = 1u << 30, /* there is an event in it */
 };
 

@@ -116,6 +116,10 @@ static void check_flow(flow_state *flow, weir_turn *turn, const weir_event *even
     const step *s = event->data;
     char name[32];
     size_t size = 0;
+    if (flow == NULL) { /* it has come without its flow */
+        atomic_fetch_add_explicit(&stage_strange, 1, memory_order_relaxed);
+        return;
+    }
     const void *bytes = weir_turn_flow_key(turn, &size);
     const bool is_its_key =
         keys == WEIR_FLOW_KEYS_BYTES

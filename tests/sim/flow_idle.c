@@ -60,6 +60,38 @@ SCENARIO(flow_idle_against_move, "the same, and the flow may move")
     play_at_that_moment(true);
 }
 
+static void submit_beside_another(void *unused)
+{
+    (void)unused;
+    weir_sim_sleep(IDLE - WEIR_US + (weir_ns)weir_sim_choose(3) * WEIR_US);
+    (void)flows_submit(2);
+    (void)flows_submit(2);
+    (void)flows_submit(1);
+}
+
+SCENARIO(flow_idle_beside_another, "the same, and its worker is busy with another flow")
+{
+    flows_open(3, WEIR_ROUTER(.workers = 1, .idle_timeout = IDLE), NULL);
+    stage_start();
+    const int other = weir_sim_thread_start(submit_beside_another, NULL);
+    (void)flows_submit(1);
+    weir_sim_thread_join(other);
+    settle_idle();
+    flows_close(WEIR_FOREVER);
+}
+
+/* The caretaker has found the flow idle after one timeout, and nothing any more after two. */
+SCENARIO(flow_idle_and_another, "a flow is made at the moment at which the caretaker lies down")
+{
+    flows_open(2, WEIR_ROUTER(.workers = 1, .idle_timeout = IDLE), NULL);
+    stage_start();
+    (void)flows_submit(1);
+    weir_sim_sleep(2 * IDLE + (weir_ns)weir_sim_choose(4) * 2 * WEIR_US);
+    (void)flows_submit(2);
+    settle_idle();
+    flows_close(WEIR_FOREVER);
+}
+
 static void finish_at_that_moment(void *unused)
 {
     (void)unused;
@@ -79,7 +111,23 @@ SCENARIO(flow_idle_against_finish,
     flows_close(WEIR_FOREVER);
 }
 
-/* ---- another timeout ---- */
+static void submit_first(void *unused)
+{
+    (void)unused;
+    (void)flows_submit(1);
+}
+
+SCENARIO(flow_idle_retimed, "a timeout where there was none, while the first flow is made")
+{
+    flows_open(2, WEIR_ROUTER(.workers = 1), NULL);
+    stage_start();
+    const int other = weir_sim_thread_start(submit_first, NULL);
+    flows.options.idle_timeout = IDLE;
+    weir__router_tune(weir__router_find(stage.engine, flows.router), 0, IDLE);
+    weir_sim_thread_join(other);
+    settle_idle();
+    flows_close(WEIR_FOREVER);
+}
 
 static void retime(void *unused)
 {
@@ -89,10 +137,9 @@ static void retime(void *unused)
     }
 }
 
-/* All flows end, whether they were made before or after. */
-static void play_retimed(weir_ns before)
+SCENARIO(flow_idle_sooner, "flows are made while their idle timeout becomes shorter")
 {
-    flows_open(2, WEIR_ROUTER(.workers = 1, .idle_timeout = before), NULL);
+    flows_open(2, WEIR_ROUTER(.workers = 1, .idle_timeout = 3600 * WEIR_S), NULL);
     flows.options.idle_timeout = IDLE; /* what they are to be idle for, at least */
     stage_start();
     const int other = weir_sim_thread_start(retime, NULL);
@@ -101,16 +148,6 @@ static void play_retimed(weir_ns before)
     weir_sim_thread_join(other);
     settle_idle();
     flows_close(WEIR_FOREVER);
-}
-
-SCENARIO(flow_idle_begins, "flows are made while they cease to live for ever")
-{
-    play_retimed(WEIR_FOREVER);
-}
-
-SCENARIO(flow_idle_sooner, "flows are made while their idle timeout becomes shorter")
-{
-    play_retimed(3600 * WEIR_S);
 }
 
 /* ---- too many ---- */
