@@ -45,7 +45,7 @@ static void check_who(weir__checker *check, const weir_router_options *o)
                  WEIR__WORKERS_MAX);
         weir__check_refuse(check, "target_count", text);
     }
-    for (uint32_t i = 0; i < o->target_count && o->targets != NULL; i++) {
+    for (uint32_t i = 0; check->status == WEIR_OK && i < o->target_count; i++) {
         if (o->targets[i].id == 0) {
             weir__check_refuse(check, "targets", "has a handle that is zero");
         }

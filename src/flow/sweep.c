@@ -12,6 +12,7 @@
 
 #define LOOKS_MAX 64u /* at flows of a shard, for one that has nothing to do */
 #define SWEEP_LEAST (WEIR_MS)
+#define SWEEP_MOST (24 * 3600 * WEIR_S) /* a look too many a day: no clock overflows */
 
 static const weir_event_type sweep_type = {
     sizeof(weir_event_type), "weir.sweep", 0, false, NULL, NULL
@@ -181,9 +182,11 @@ static weir_ns idle_timeout(weir__router *router)
 static weir_ns next_due(weir__router *router, weir_ns timeout)
 {
     const uint32_t at = oldest_shard(router, 0);
-    return at == UINT32_MAX
-               ? WEIR_FOREVER
-               : (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed) + timeout;
+    if (at == UINT32_MAX) {
+        return WEIR_FOREVER;
+    }
+    const weir_ns touched = (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed);
+    return touched < WEIR_FOREVER - timeout ? touched + timeout : WEIR_FOREVER - 1;
 }
 
 /* One trigger is out after this, or nobody will come: then it is armed by the next new flow. */
@@ -198,7 +201,8 @@ static void trigger(weir_turn *turn, weir__router *router)
     for (;;) {
         const weir_ns due = next_due(router, timeout);
         if (due != WEIR_FOREVER) {
-            const weir_ns delay = due - weir__clock_now();
+            weir_ns delay = due - weir__clock_now();
+            delay = delay < SWEEP_MOST ? delay : SWEEP_MOST;
             const weir_status status = weir_turn_trigger_after(
                 turn, delay > SWEEP_LEAST ? delay : SWEEP_LEAST, &event, router->sweep_round);
             if (status == WEIR_OK) {
