@@ -15,6 +15,12 @@ void *weir__allocate_raw(const weir_allocator *allocator, size_t size)
     return allocator->allocate(allocator->context, size, WEIR_CACHE_LINE);
 }
 
+void *weir__allocate_small(const weir_allocator *allocator, size_t size)
+{
+    WEIR_ASSERT(size > 0);
+    return allocator->allocate(allocator->context, size, _Alignof(max_align_t));
+}
+
 void *weir__allocate(const weir_allocator *allocator, size_t size)
 {
     void *memory = weir__allocate_raw(allocator, size);

@@ -17,6 +17,8 @@ const weir_allocator *weir__allocator_default(void);
 void *weir__allocate(const weir_allocator *allocator, size_t size);
 /* Not zeroed: for large chunks that are carved, so that untouched pages stay untouched. */
 void *weir__allocate_raw(const weir_allocator *allocator, size_t size);
+/* The same for a few bytes of which there may be a million: aligned for numbers, not for lines. */
+void *weir__allocate_small(const weir_allocator *allocator, size_t size);
 /* Has the system get the pages of such a chunk ready in one go, if it can: touched one by one, each
  * costs a trip into the kernel. */
 void weir__memory_prepare(void *memory, size_t size);

@@ -44,7 +44,7 @@ bool weir__flow_has_bytes(const weir__flow *flow, const weir__flow_key *key)
 
 const unsigned char *weir__flow_key_copy(weir__router *router, const weir__flow_key *key)
 {
-    unsigned char *copy = weir__allocate_raw(&router->engine->allocator, key->size);
+    unsigned char *copy = weir__allocate_small(&router->engine->allocator, key->size);
     if (copy != NULL) {
         memcpy(copy, key->bytes, key->size);
         weir__add(&router->bytes, key->size, relaxed);

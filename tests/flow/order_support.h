@@ -1,7 +1,7 @@
 /*
  * order_support.h - many producers, many keys, and a checker that is apart from the engine: a page
- * a key, written by the key's handler, plain on purpose (TSan is the judge of whether two handlers of
- * a key ever overlap), and a page a producer and key, written by the producer.
+ * a key, written by the key's handler, plain on purpose (TSan is the judge of whether two handlers
+ * of a key ever overlap), and a page a producer and key, written by the producer.
  *
  * Keys are of three kinds. Shared: everybody submits and finishes. Owned: one producer alone does,
  * so it knows which life of the key each event belongs to, and the state checks that no event of

@@ -129,6 +129,27 @@ SCENARIO(flow_idle_retimed, "a timeout where there was none, while the first flo
     flows_close(WEIR_FOREVER);
 }
 
+static void retime(void *unused)
+{
+    (void)unused;
+    if (weir__router_tune_begin(stage.engine)) {
+        weir__router_tune(weir__router_find(stage.engine, flows.router), 0, IDLE);
+    }
+}
+
+SCENARIO(flow_idle_sooner, "flows are made while their idle timeout becomes shorter")
+{
+    flows_open(2, WEIR_ROUTER(.workers = 1, .idle_timeout = 3600 * WEIR_S), NULL);
+    flows.options.idle_timeout = IDLE; /* what they are to be idle for, at least */
+    stage_start();
+    const int other = weir_sim_thread_start(retime, NULL);
+    (void)flows_submit(1);
+    (void)flows_submit(2);
+    weir_sim_thread_join(other);
+    settle_idle();
+    flows_close(WEIR_FOREVER);
+}
+
 /* ---- too many ---- */
 
 static void submit_to_three(void *unused)
