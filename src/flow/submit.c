@@ -158,6 +158,10 @@ WEIR__SELDOM static weir__flow *make_flow(submit *s, weir__shard *shard, weir_st
     weir__router *router = s->router;
     const uint32_t live = weir__load(&router->live, seq_cst);
     *status = WEIR_E_NOMEM;
+    if (weir__router_is_closed(router)) { /* who ends its flows may have been in this shard */
+        *status = WEIR_STOPPING;
+        return NULL;
+    }
     if (live >= router->flows_most) {
         s->refused = &router->refused_flows;
         s->wait_index = WEIR__HANDLE_INDEX(router->caretaker.id);
