@@ -60,7 +60,10 @@ _Static_assert(sizeof(weir__processor) == 128, "a processor is two lines");
 
 typedef struct weir__processor_cold {
     char *name;
-    weir_cases cases;
+    union {
+        weir_cases cases;
+        void (*chore)(weir_turn *turn); /* of one of weir's own, which have none of those */
+    };
     weir_handler unhandled;
     void *argument;
     size_t state_size;
@@ -68,11 +71,10 @@ typedef struct weir__processor_cold {
     void (*destroy)(void *state, weir_status reason);
     weir__atomic_u32 overflow; /* weir_overflow; of one without a cold part: fail. May change */
     bool blocks;               /* posters may wait for room: it was block from the beginning */
-    uint32_t room_of;  /* set once: they wait where those of this index - 1 do; 0: its own */
-    bool own_overflow; /* it was given this; under registry.lock, so the next two */
+    bool own_overflow;         /* it was given this; under registry.lock, so the next two */
     bool own_block_max, own_batch_max;
-    void (*chore)(weir_turn *turn);  /* of one of weir's own, or NULL (engine/chore.h) */
-    weir__trylock evictions;         /* drop-oldest: guards the owner's side of the mailbox */
+    weir__trylock evictions; /* drop-oldest: guards the owner's side of the mailbox */
+    uint32_t room_of; /* set once: posters wait where those of this index - 1 do; 0: its own */
     weir__atomic_u64 block_max;      /* may change */
     weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */
     weir__atomic_u64 dropped_oldest; /* posters, under the mailbox's head lock */
