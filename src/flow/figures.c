@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "engine/turn.h"
 #include "flow/router.h"
+#include "flow/submit.h"
 #include "flow/table.h"
 #include "weir/counters.h"
 
@@ -56,6 +57,14 @@ static uint64_t made_by(weir__router *router)
     return made;
 }
 
+/* The same. */
+static uint32_t beyond_of(weir__router *router, const weir__worker *worker)
+{
+    const bool counts = router->options.overflow == WEIR_OVERFLOW_BLOCK && !router->targeted &&
+                        !weir__router_is_closed(router);
+    return counts ? weir__worker_beyond(router, worker) : 0;
+}
+
 static void count_ends(weir__router *router, weir_router_counters *c)
 {
     uint64_t ended[WEIR_FLOW_STOPPED + 1] = { 0 };
@@ -103,6 +112,9 @@ weir_status weir_router_counters_get(weir_engine *engine, weir_router handle,
     }
     weir__context_enter(context);
     count_handled(router, &c);
+    for (uint32_t i = 0; i < router->worker_count; i++) {
+        c.ingress += beyond_of(router, &router->workers[i]);
+    }
     weir__context_leave(context);
     c.dropped_newest = weir__load(&router->dropped_newest, relaxed);
     c.dropped_oldest = weir__load(&router->dropped_oldest, relaxed);
@@ -114,7 +126,6 @@ weir_status weir_router_counters_get(weir_engine *engine, weir_router handle,
     c.refused_full = weir__load(&router->refused_full, relaxed);
     c.refused_ingress = weir__load(&router->refused_ingress, relaxed);
     c.refused_flows = weir__load(&router->refused_flows, relaxed);
-    c.ingress = weir__load(&router->ingress, relaxed);
     c.flows = weir__load(&router->live, relaxed);
     c.flows_made = made_by(router);
     c.moved = weir__load(&router->moved, relaxed);
@@ -145,8 +156,8 @@ weir_status weir_worker_counters_get(weir_engine *engine, weir_router handle, ui
     c.p99_ns = weir__histogram_sum_percentile(sum, 99);
     weir__context_enter(context);
     c.depth = depth_of(router, worker);
+    c.beyond = beyond_of(router, worker);
     weir__context_leave(context);
-    c.beyond = weir__load(&worker->beyond, relaxed);
     c.handled = weir__cell_read(&worker->handled) + weir__cell_read(&worker->dead);
     c.busy = (weir_ns)busy_of(worker);
     c.processor = worker->handle;

@@ -115,7 +115,6 @@ typedef struct weir__worker {
     weir_processor handle;
     weir_thread thread; /* its own; or none. Under routers.lock */
     uint32_t index;
-    weir__atomic_u32 beyond; /* events over worker_max, paid out of ingress_max. By exchange */
 
     /* Chores (engine/chore.h). */
     _Alignas(64) weir__brief lock;
@@ -157,7 +156,7 @@ typedef struct weir__router {
     uint64_t sweep_round;     /* the caretaker's: triggers of an earlier one do not count */
     weir__atomic_u64 block_max, idle_timeout; /* of the options; may change (flow/tune.c) */
 
-    _Alignas(64) weir__atomic_u32 ingress; /* used of ingress_max */
+    _Alignas(64) weir__brief beyond_lock; /* held by who takes a place beyond worker_max */
     _Alignas(64) weir__atomic_u32 live;
     weir__atomic_u32 leaving; /* of them, are to be evicted; or somebody looks for one */
     weir__atomic_u64 loose;   /* submitted without a flow */

@@ -6,10 +6,10 @@
  * claim and a copy of at most a line; whom to wake is seen to afterwards.
  *
  * `block`: the mailbox of a worker has room for worker_max + ingress_max, and is full to us at
- * worker_max. Who goes beyond that pays with one of the ingress, which belongs to all workers
- * together; the worker gives it back with the next event that it has handled. So a full worker
- * takes nothing from the others until the ingress is used up, and what waits for it is in one line,
- * in order.
+ * worker_max. Beyond that goes who finds, under a lock, that all workers together are not
+ * ingress_max beyond theirs. So a full worker takes nothing from the others until the ingress is
+ * used up, what waits for it is in one line, in order, and nobody has to give anything back: what
+ * is used is what the mailboxes say.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -55,32 +55,32 @@ typedef struct submit {
 
 /* ---- a place ---- */
 
-/* One of the ingress. False: it is used up. */
-static bool pay(weir__router *router, weir__worker *worker)
+uint32_t weir__worker_beyond(const weir__router *router, const weir__worker *worker)
 {
-    uint32_t used = weir__load(&router->ingress, seq_cst);
-    do {
-        if (used >= router->options.ingress_max) {
-            return false;
-        }
-    } while (!weir__cas(&router->ingress, &used, used + 1, seq_cst, seq_cst));
-    weir__add(&worker->beyond, 1, acq_rel);
-    return true;
+    const uint64_t word = weir__load(&worker->processor->mailbox.word, seq_cst);
+    const uint32_t used = weir__mailbox_count(word) + weir__mailbox_owed(word);
+    return used > router->options.worker_max ? used - router->options.worker_max : 0;
 }
 
-/* Beyond worker_max. */
-WEIR__SELDOM static weir__claim claim_beyond(submit *s, weir__worker *worker,
-                                             weir__processor *processor, uint64_t *before)
+static bool ingress_is_used_up(const weir__router *router)
+{
+    uint64_t used = 0;
+    for (uint32_t i = 0; i < router->worker_count && used < router->options.ingress_max; i++) {
+        used += weir__worker_beyond(router, &router->workers[i]);
+    }
+    return used >= router->options.ingress_max;
+}
+
+weir__claim weir__claim_beyond(weir__router *router, weir__processor *processor, uint64_t *before)
 {
     uint32_t one = 1;
-    if (!pay(s->router, worker)) {
-        s->refused = &s->router->refused_ingress;
-        return WEIR__CLAIM_FULL;
+    weir__claim claim = WEIR__CLAIM_FULL;
+    /* Only here does it grow, so that it does not grow too far. */
+    weir__brief_lock(&router->beyond_lock);
+    if (!ingress_is_used_up(router)) {
+        claim = weir__mailbox_claim(&processor->mailbox, &one, before);
     }
-    const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &one, before);
-    if (claim > WEIR__CLAIM_FIRST) {
-        weir__worker_give_back(worker);
-    }
+    weir__brief_unlock(&router->beyond_lock);
     return claim;
 }
 
@@ -136,7 +136,8 @@ static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
             *ticket = weir__mailbox_ticket(weir__load(&mailbox->word, relaxed)) - 1;
             return status;
         }
-        claim = claim_beyond(s, worker, processor, &before);
+        s->refused = &router->refused_ingress;
+        claim = weir__claim_beyond(router, processor, &before);
     }
     if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
         return weir__claim_status(claim);
@@ -157,6 +158,10 @@ WEIR__SELDOM static weir__flow *make_flow(submit *s, weir__shard *shard, weir_st
     weir__router *router = s->router;
     const uint32_t live = weir__load(&router->live, seq_cst);
     *status = WEIR_E_NOMEM;
+    if (weir__router_is_closed(router)) { /* who ends its flows may have been in this shard */
+        *status = WEIR_STOPPING;
+        return NULL;
+    }
     if (live >= router->flows_most) {
         s->refused = &router->refused_flows;
         s->wait_index = WEIR__HANDLE_INDEX(router->caretaker.id);

@@ -20,6 +20,11 @@ static inline uint32_t weir__event_finishes(const weir_event *event)
     return event->flags & WEIR_EVENT_FINISH;
 }
 
+/* Inside the mark, of a router that is not closed. How many places of this worker are beyond
+ * worker_max; and a claim of one more, out of ingress_max. FULL: that is used up. */
+uint32_t weir__worker_beyond(const weir__router *router, const weir__worker *worker);
+weir__claim weir__claim_beyond(weir__router *router, weir__processor *processor, uint64_t *before);
+
 /* Inside the mark. The flow is there and stays where it is, its worker has room. */
 static WEIR__ALWAYS bool weir__offer_straight(const weir__posting *by, weir__router *router,
                                               weir__shard *shard, const weir__flow_key *key,
@@ -37,8 +42,12 @@ static WEIR__ALWAYS bool weir__offer_straight(const weir__posting *by, weir__rou
     }
     uint32_t one = 1;
     uint64_t before;
-    const weir__claim claim = weir__mailbox_claim_within(
-        &processor->mailbox, router->options.worker_max, &one, &before, WEIR__MAILBOX_FIRST);
+    weir__claim claim = weir__mailbox_claim_within(&processor->mailbox, router->options.worker_max,
+                                                   &one, &before, WEIR__MAILBOX_FIRST);
+    if (weir__unlikely(claim == WEIR__CLAIM_FULL) &&
+        router->options.overflow == WEIR_OVERFLOW_BLOCK) {
+        claim = weir__claim_beyond(router, processor, &before);
+    }
     if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
         return false;
     }

@@ -235,25 +235,7 @@ weir_status weir__worker_handle(void *state, weir_turn *turn, const weir_event *
     } else {
         count_aloud(worker, status);
     }
-    if (weir__unlikely(weir__load(&worker->beyond, relaxed) != 0)) {
-        weir__worker_give_back(worker);
-    }
     return status;
-}
-
-/* ---- room ---- */
-
-void weir__worker_give_back(weir__worker *worker)
-{
-    weir__router *router = worker->router;
-    uint32_t beyond = weir__load(&worker->beyond, relaxed);
-    do {
-        if (beyond == 0) {
-            return;
-        }
-    } while (!weir__cas(&worker->beyond, &beyond, beyond - 1, acq_rel, relaxed));
-    weir__sub(&router->ingress, 1, seq_cst);
-    wake_waiters(router);
 }
 
 /* ---- chores ---- */

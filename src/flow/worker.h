@@ -32,7 +32,4 @@ void weir__worker_destroy(void *state, weir_status reason);
  * released, or NULL. */
 weir__processor *weir__worker_ask(weir__context *context, weir__router *router, weir__flow *flow);
 
-/* Gives back one of the places beyond worker_max, if there is one, and wakes who waits. */
-void weir__worker_give_back(weir__worker *worker);
-
 #endif /* WEIR_FLOW_WORKER_H */

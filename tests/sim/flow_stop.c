@@ -62,6 +62,11 @@ SCENARIO(flow_stop_moves, "a router stops while its flows move")
     play(WEIR_ROUTER(.workers = 2, .migrate = true), false);
 }
 
+SCENARIO(flow_stop_own_threads, "a router with threads of its own stops, and they go with it")
+{
+    play(WEIR_ROUTER(.workers = 2, .own_threads = true), false);
+}
+
 SCENARIO(flow_stop_idle, "a router stops, and its caretaker was about to look")
 {
     play(WEIR_ROUTER(.workers = 2, .idle_timeout = WEIR_MS), false);

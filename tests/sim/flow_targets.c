@@ -109,6 +109,27 @@ SCENARIO(flow_targets_gone, "a processor stops while flows live with it")
     flows_close(WEIR_FOREVER);
 }
 
+static void stop_router(void *unused)
+{
+    (void)unused;
+    (void)flows_stop_router(WEIR_FOREVER);
+}
+
+SCENARIO(flow_targets_stop, "a router that feeds processors stops while two submit to it")
+{
+    flows_open_targets(2, WEIR_ROUTER(.keys = WEIR_FLOW_KEYS_BYTES), WEIR_PROCESSOR(.batch_max = 1),
+                       2);
+    stage_start();
+    const int thread = weir_sim_thread_start(end_and_begin_anew, NULL);
+    const int stops = weir_sim_thread_start(stop_router, NULL);
+    submit_thrice(NULL);
+    weir_sim_thread_join(thread);
+    weir_sim_thread_join(stops);
+    flows_settle(FLOWS_ANY); /* what the processors have is theirs */
+    weir_sim_check(stage_is_short() || flows_counters().flows == 0, "flows after the end");
+    flows_close(WEIR_FOREVER);
+}
+
 SCENARIO(flow_targets_idle, "flows of processors are idle for too long")
 {
     flows_open_targets(2, WEIR_ROUTER(.idle_timeout = WEIR_MS), WEIR_PROCESSOR(.batch_max = 1), 2);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "flow/router.h"
+#include "flow/submit.h"
 #include "sync/sim/core.h"
 
 #define KEPT_BYTES 64u /* what weir keeps for the body's own thread, until that ends */
@@ -314,8 +315,12 @@ static uint32_t begin(uint32_t producer, uint64_t key, bool finish, bool silent)
 /* Past the figures, which take a thousand steps. */
 static uint32_t ingress_now(void)
 {
-    weir__router *router = weir__router_find(stage.engine, flows.router);
-    return router != NULL ? weir__load(&router->ingress, relaxed) : 0;
+    const weir__router *router = weir__router_find(stage.engine, flows.router);
+    uint32_t used = 0;
+    for (uint32_t i = 0; router != NULL && !router->targeted && i < router->worker_count; i++) {
+        used += weir__worker_beyond(router, &router->workers[i]);
+    }
+    return used;
 }
 
 static weir_status end(uint32_t send, weir_status status, bool in_handler)
