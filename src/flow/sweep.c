@@ -12,6 +12,11 @@
 
 #define LOOKS_MAX 64u /* at flows of a shard, for one that has nothing to do */
 #define SWEEP_LEAST (WEIR_MS)
+#ifdef WEIR_SIMULATED
+#define SWEEP_TICK 0 /* its clock is one and exact */
+#else
+#define SWEEP_TICK (10 * WEIR_MS) /* the coarse clock is behind by no more, at a submit as well */
+#endif
 #define SWEEP_MOST (24 * 3600 * WEIR_S) /* a look too many a day: no clock overflows */
 
 static const weir_event_type sweep_type = {
@@ -178,6 +183,12 @@ static weir_ns idle_timeout(weir__router *router)
     return (weir_ns)weir__load(&router->idle_timeout, seq_cst);
 }
 
+/* So long after its last submit, as the coarse clock tells it, a flow is due. */
+static weir_ns due_after(weir_ns timeout)
+{
+    return timeout < WEIR_FOREVER - SWEEP_TICK ? timeout + SWEEP_TICK : WEIR_FOREVER - 1;
+}
+
 /* When the oldest of all is due; WEIR_FOREVER: there is none. */
 static weir_ns next_due(weir__router *router, weir_ns timeout)
 {
@@ -199,7 +210,7 @@ static void trigger(weir_turn *turn, weir__router *router)
         return;
     }
     for (;;) {
-        const weir_ns due = next_due(router, timeout);
+        const weir_ns due = next_due(router, due_after(timeout));
         if (due != WEIR_FOREVER) {
             weir_ns delay = due - weir__clock_now();
             delay = delay < SWEEP_MOST ? delay : SWEEP_MOST;
@@ -230,7 +241,7 @@ weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_even
         return WEIR_OK; /* for a timeout that was; another trigger is out */
     }
     const weir_ns timeout = idle_timeout(router);
-    const weir_ns before = timeout != WEIR_FOREVER ? weir__clock_coarse() - timeout : 0;
+    const weir_ns before = timeout != WEIR_FOREVER ? weir__clock_coarse() - due_after(timeout) : 0;
     for (uint32_t i = 0; i <= router->shard_mask && timeout != WEIR_FOREVER; i++) {
         if (weir__load(&router->shards[i].oldest_touched, relaxed) <= (uint64_t)before) {
             sweep_shard(turn->context, router, &router->shards[i], before);

@@ -264,6 +264,40 @@ static void the_hash_is_one_for_the_process_and_never_0(void **state)
     assert_true(weir_flow_hash(NULL, 0) != 0);
 }
 
+static void a_batch_goes_to_the_key_of_each_event(void **state)
+{
+    (void)state;
+    enum { COUNT = 100 };
+    static unsigned char texts[COUNT][8];
+    const void *keys[COUNT];
+    size_t sizes[COUNT];
+    letter letters[COUNT];
+    weir_event events[COUNT];
+    const weir_event *pointers[COUNT];
+    weir_status statuses[COUNT];
+    office_open(2);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        (void)snprintf((char *)texts[i], sizeof(texts[i]), "k%u", i % 20);
+        keys[i] = texts[i];
+        sizes[i] = i == 50 ? 0 : strlen((char *)texts[i]); /* that one has no flow */
+        letters[i] = (letter){ texts[i], sizes[i], i };
+        events[i] =
+            (weir_event){ .type = &letter_type, .data = &letters[i], .size = sizeof(letter) };
+        pointers[i] = &events[i];
+    }
+    sizes[70] = LONGEST + 1;
+    assert_int_equal(COUNT - 1, weir_router_submit_batch_bytes(office.engine, office.router, keys,
+                                                               sizes, pointers, COUNT, statuses));
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_int_equal(i == 70 ? WEIR_E_INVALID : WEIR_OK, statuses[i]);
+    }
+    assert_int_equal(0, weir_router_submit_batch_bytes(office.engine, office.router, NULL, sizes,
+                                                       pointers, 1, statuses));
+    assert_int_equal(WEIR_E_INVALID, statuses[0]);
+    test_engine_start(office.engine);
+    assert_int_equal(20, office_close(COUNT - 1).flows_made);
+}
+
 /* ---- on from a handler ---- */
 
 static void flow_0_is_the_flow_at_hand_in_another_router_of_bytes(void **state)
@@ -351,6 +385,7 @@ int main(void)
         cmocka_unit_test(the_key_is_copied_before_the_call_returns),
         cmocka_unit_test(numbers_are_for_one_kind_of_router_and_bytes_for_the_other),
         cmocka_unit_test(the_hash_is_one_for_the_process_and_never_0),
+        cmocka_unit_test(a_batch_goes_to_the_key_of_each_event),
         cmocka_unit_test(flow_0_is_the_flow_at_hand_in_another_router_of_bytes),
         cmocka_unit_test(flow_0_is_its_number_in_a_router_of_numbers),
         cmocka_unit_test(flow_0_is_the_flow_at_hand_in_its_own_router_too),

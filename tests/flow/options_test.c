@@ -389,6 +389,9 @@ static void own_threads_are_one_a_worker_and_run_nothing_else(void **state)
         latch_open(&hold[i]);
     }
     stage_handled(&s, WORKERS);
+    const uint64_t running = test_engine_counters(s.engine).threads;
+    assert_int_equal(WEIR_OK, weir_router_stop(s.engine, s.router, TEST_PATIENCE, NULL));
+    TEST_UNTIL(test_engine_counters(s.engine).threads == running - WORKERS);
     (void)stage_close(&s);
 }
 
