@@ -199,6 +199,7 @@ static void choose_worker(submit *s, weir__flow *flow)
 {
     weir__router *router = s->router;
     if (!(flow->lingers || router->options.migrate) || flow->chored ||
+        weir__router_is_closed(router) || /* as in make_flow */
         weir__load(&flow->lost, relaxed) != 0 || !weir__flow_is_quiet(router, flow)) {
         return;
     }
