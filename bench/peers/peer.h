@@ -23,24 +23,24 @@
 #include <unistd.h>
 
 /* The loads of weir's suite at scale 1. */
-#define PEER_PINGS 4000000u      /* w1: events, both ways */
-#define PEER_FAN_IN 10000000u    /* w2: events of all producers */
-#define PEER_PRODUCERS 4u        /* w2 */
-#define PEER_RING 1000u          /* w3: actors */
-#define PEER_HOPS 5000000u       /* w3: of all tokens */
-#define PEER_CROWD 1000000u      /* w4: actors */
-#define PEER_SPREAD 64u          /* w5: actors */
-#define PEER_SPREAD_EACH 100000u /* w5: events an actor */
-#define PEER_WAKES 5000u         /* w6: samples, one a millisecond */
-#define PEER_TIMERS 1000000u     /* w8 */
-#define PEER_IDLE_S 5.0          /* w9: so long, and told per second */
-#define PEER_IDLE_THREADS 8      /* w9 */
-#define PEER_FLOWS 1000u         /* w14: keys */
+#define PEER_PINGS 4000000u       /* w1: events, both ways */
+#define PEER_FAN_IN 10000000u     /* w2: events of all producers */
+#define PEER_PRODUCERS 4u         /* w2 */
+#define PEER_RING 1000u           /* w3: actors */
+#define PEER_HOPS 5000000u        /* w3: of all tokens */
+#define PEER_CROWD 1000000u       /* w4: actors */
+#define PEER_SPREAD 64u           /* w5: actors */
+#define PEER_SPREAD_EACH 100000u  /* w5: events an actor */
+#define PEER_WAKES 5000u          /* w6: samples, one a millisecond */
+#define PEER_TIMERS 1000000u      /* w8 */
+#define PEER_IDLE_S 5.0           /* w9: so long, and told per second */
+#define PEER_IDLE_THREADS 8       /* w9 */
+#define PEER_FLOWS 1000u          /* w14: keys */
 #define PEER_FLOW_EVENTS 4000000u /* w14: events whose handler does nothing but check ... */
 #define PEER_FLOW_WORKED 1000000u /* ... and such as take 1 us */
-#define PEER_FLOW_STEPS 950u     /* w14: about 1 us, see bench/suite/keys.h */
-#define PEER_FLOW_BATCH 32u      /* w14: events that come at once, in batch variants */
-#define PEER_WINDOW 4096u        /* "limited" variants: events of one producer on their way */
+#define PEER_FLOW_STEPS 950u      /* w14: about 1 us, see bench/suite/keys.h */
+#define PEER_FLOW_BATCH 32u       /* w14: events that come at once, in batch variants */
+#define PEER_WINDOW 4096u         /* "limited" variants: events of one producer on their way */
 
 typedef struct peer_call {
     const char *peer;

@@ -18,52 +18,29 @@ static void path_of(const weir__checker *check, const char *field, char *out, si
     snprintf(out, size, "%s.%s", check->owner, field);
 }
 
-/* An unsigned field with bounds; 0 is replaced by the default. */
-void weir__check_number(weir__checker *check, const char *field, uint64_t *value, uint64_t least,
-                        uint64_t most, uint64_t usual)
+void weir__check_refuse_number(weir__checker *check, const char *field, uint64_t value,
+                               uint64_t least, uint64_t most, uint64_t usual)
 {
     char path[96];
-    if (check->status != WEIR_OK) {
-        return;
-    }
-    if (*value == 0) {
-        *value = usual;
-        return;
-    }
-    if (*value < least || *value > most) {
+    if (check->status == WEIR_OK) {
         path_of(check, field, path, sizeof(path));
         check->status = weir__error_at(check->error, WEIR_E_INVALID, path,
                                        "is %llu, must be %llu to %llu (0 = the default, %llu)",
-                                       (unsigned long long)*value, (unsigned long long)least,
+                                       (unsigned long long)value, (unsigned long long)least,
                                        (unsigned long long)most, (unsigned long long)usual);
     }
 }
 
-void weir__check_number32(weir__checker *check, const char *field, uint32_t *value, uint32_t least,
-                          uint32_t most, uint32_t usual)
-{
-    uint64_t wide = *value;
-    weir__check_number(check, field, &wide, least, most, usual);
-    *value = (uint32_t)wide;
-}
-
-void weir__check_span(weir__checker *check, const char *field, weir_ns *value, weir_ns least,
-                      weir_ns most, weir_ns usual)
+void weir__check_refuse_span(weir__checker *check, const char *field, weir_ns value, weir_ns least,
+                             weir_ns most, weir_ns usual)
 {
     char path[96];
-    if (check->status != WEIR_OK) {
-        return;
-    }
-    if (*value == 0) {
-        *value = usual;
-        return;
-    }
-    if (*value < least || *value > most) {
+    if (check->status == WEIR_OK) {
         path_of(check, field, path, sizeof(path));
         check->status =
             weir__error_at(check->error, WEIR_E_INVALID, path,
                            "is %lld ns, must be %lld ns to %lld ns (0 = the default, %lld ns)",
-                           (long long)*value, (long long)least, (long long)most, (long long)usual);
+                           (long long)value, (long long)least, (long long)most, (long long)usual);
     }
 }
 
@@ -88,25 +65,21 @@ void weir__check_real(weir__checker *check, const char *field, double *value, do
     }
 }
 
-void weir__check_choice(weir__checker *check, const char *field, int value, int last,
-                        const char *names)
+void weir__check_refuse_choice(weir__checker *check, const char *field, int value,
+                               const char *names)
 {
     char path[96];
-    if (check->status == WEIR_OK && (value < 0 || value > last)) {
+    if (check->status == WEIR_OK) {
         path_of(check, field, path, sizeof(path));
         check->status = weir__error_at(check->error, WEIR_E_INVALID, path, "is %d, must be %s",
                                        value < 0 ? 0 : value, names);
     }
 }
 
-void weir__check_name(weir__checker *check, const char *field, const char *text)
+void weir__check_long_name(weir__checker *check, const char *field, const char *text)
 {
     char path[96];
-    if (check->status != WEIR_OK || text == NULL) {
-        return;
-    }
-    const size_t length = strnlen(text, NAME_BYTES_MAX + 1);
-    if (length > NAME_BYTES_MAX) {
+    if (check->status == WEIR_OK && strnlen(text, NAME_BYTES_MAX + 1) > NAME_BYTES_MAX) {
         path_of(check, field, path, sizeof(path));
         check->status =
             weir__error_at(check->error, WEIR_E_INVALID, path,
@@ -123,7 +96,6 @@ void weir__check_refuse(weir__checker *check, const char *field, const char *tex
     }
 }
 
-/* Begins every check: the caller's struct, of whatever age, into ours. */
 weir__checker weir__check_begin(const char *owner, void *out, size_t size, const void *in,
                                 weir_error *error)
 {

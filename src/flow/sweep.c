@@ -17,7 +17,7 @@
 #else
 #define SWEEP_TICK (10 * WEIR_MS) /* the coarse clock is behind by no more, at a submit as well */
 #endif
-#define SWEEP_MOST (24 * 3600 * WEIR_S) /* a look too many a day: no clock overflows */
+#define SWEEP_MOST (86400 * WEIR_S) /* a look too many a day: no clock overflows */
 
 static const weir_event_type sweep_type = {
     sizeof(weir_event_type), "weir.sweep", 0, false, NULL, NULL
