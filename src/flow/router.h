@@ -21,8 +21,8 @@
  * different lines: `submitted` is written under the shard's lock, `handled` by the worker without
  * any, so that no event moves a line from one core to the other and back.
  *
- * Locks, in the order in which they may be taken: a shard's, then a worker's. Neither is held while
- * code of the application runs, or memory is got.
+ * Locks, in the order in which they may be taken: a shard's, then a worker's or that of what is
+ * beyond worker_max. None is held while code of the application runs, or memory is got.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
