@@ -34,7 +34,15 @@ static void give_away(weir__serving *serving)
     }
 }
 
-/* 0: there is none. */
+/* The monitor's own mark, like that of a context: odd while it may have somebody's processors in
+ * its hands. */
+static void turn_mark(weir_engine *engine)
+{
+    /* [R1] pairs with [R2]. */
+    weir__store(&engine->tending, weir__load(&engine->tending, relaxed) + 1, release);
+}
+
+/* Inside the mark. 0: there is none. */
 static void set_bound(weir__dispatcher *dispatcher, uint32_t most)
 {
     const uint32_t before = weir__load(&dispatcher->awake_max, relaxed);
@@ -63,7 +71,9 @@ static bool is_slow(const weir__dispatcher *dispatcher, weir__thread *thread, we
  * they share them. */
 static void bound_awake(weir__dispatcher *dispatcher, uint32_t cores, weir_ns passed)
 {
-    const uint32_t threads = weir__load(&dispatcher->threads, relaxed);
+    /* Of one that has threads the record is complete, and stays so as long as our mark is up: who
+     * removes the last of them waits for that. */
+    const uint32_t threads = weir__load(&dispatcher->threads, acquire);
     uint32_t most = threads > cores && !dispatcher->fair ? cores : threads;
     for (weir__serving *s = weir__servings_first(dispatcher); most < threads && s != NULL;
          s = s->next) {
@@ -80,18 +90,24 @@ static void bound_all(const weir__monitor *monitor, weir_ns passed)
 {
     weir_engine *engine = monitor->engine;
     const uint32_t count = weir__dispatchers_count(engine);
+    turn_mark(engine);
+    weir__barrier_light(); /* as in tend_all */
     for (uint32_t i = 0; i < count; i++) {
         bound_awake(engine->dispatchers[i], monitor->cores, passed);
     }
+    turn_mark(engine);
 }
 
 /* Nobody looks any more: all may be up. */
 static void lift_bounds(weir_engine *engine)
 {
     const uint32_t count = weir__dispatchers_count(engine);
+    turn_mark(engine);
+    weir__barrier_light(); /* as in tend_all */
     for (uint32_t i = 0; i < count; i++) {
         set_bound(engine->dispatchers[i], 0);
     }
+    turn_mark(engine);
 }
 
 /* From here on it is counted: what was done while the monitor slept belongs to no tick. */
@@ -148,14 +164,6 @@ static bool tend(weir__thread *thread, weir_ns passed)
         }
     }
     return kept;
-}
-
-/* The monitor's own mark, like that of a context: odd while it may have somebody's processors in
- * its hands. */
-static void turn_mark(weir_engine *engine)
-{
-    /* [R1] pairs with [R2]. */
-    weir__store(&engine->tending, weir__load(&engine->tending, relaxed) + 1, release);
 }
 
 static bool tend_all(weir_engine *engine, weir_ns passed)
