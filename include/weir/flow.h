@@ -78,8 +78,10 @@ typedef struct weir_router_options {
                                at most 10 s. While all of them have events
                                waiting, up to a sixteenth more (and 64) are made; then it is as if
                                every worker were full */
-    weir_ns idle_timeout;   /* a flow with nothing to do for so long ends, never earlier, up to a
-                               64th (or 10 s) later; default 10 min; WEIR_FOREVER: never */
+    weir_ns idle_timeout;   /* a flow with nothing to do for so long ends, never earlier; up to a
+                               512th (at most 1.25 s) and some 10 ms later. If something waits for
+                               it just then, its time begins anew. Default 10 min; WEIR_FOREVER:
+                               never */
     bool migrate;           /* a flow that has nothing waiting may go on on a less loaded worker */
     weir_flow_keys keys;
 

@@ -68,6 +68,7 @@ typedef struct weir__flow {
     uint8_t why;  /* weir_flow_end that was asked for while nothing waited; 0: none */
     bool chored;  /* on the list of its worker's chores: the record stays */
     bool leaving; /* to be evicted: its worker has not seen it yet */
+    bool free;    /* nobody's: in the shard's list of those */
     bool lingers; /* its state has ended, but something waited: who takes that away says so */
 
     /* The worker. */

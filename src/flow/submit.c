@@ -426,14 +426,43 @@ static weir_ns sleeps_until(const submit *s, weir_ns deadline)
     return s->refused == &s->router->refused_flows && next < deadline ? next : deadline;
 }
 
+#ifdef WEIR_SIMULATED
+#define NAPS 0u /* every wait is one that somebody must end */
+#else
+#define NAPS 20u
+#endif
+#define NAP (100 * WEIR_US)
+
+/* A worker that is behind makes room all the time, and to wake us for each bit of it would cost it
+ * more than its events do. So nobody is told at first: we look again soon. */
+static weir_status nap_for_room(submit *s, weir_ns deadline)
+{
+    weir__atomic_u32 nobody; /* wakes us */
+    weir_status status = WEIR_FULL;
+    weir__init(&nobody, 0);
+    for (uint32_t naps = 0; naps < NAPS && status == WEIR_FULL && s->wait_index != UINT32_MAX;
+         naps++) {
+        const weir_ns until = weir__clock_now() + NAP;
+        if (until >= deadline) {
+            break;
+        }
+        (void)weir__wait_until(&nobody, 0, until);
+        status = attempt_with_supplies(s);
+    }
+    return status;
+}
+
 /* The policy is to wait; who has to is counted before he looks again. Which worker is full may be
  * another one with every look: the flow moves, or has none. */
 WEIR__SELDOM static weir_status wait_for_room(submit *s)
 {
     weir_engine *engine = s->by.context->engine;
     const weir_ns deadline = weir__deadline(s->block_max, WEIR_S);
-    weir_status status = WEIR_FULL;
+    weir_status status = nap_for_room(s, deadline);
     bool in_time = true;
+    if (status != WEIR_FULL) {
+        return status;
+    }
     weir__add(&engine->room_waiters, 1, seq_cst);
     while (status == WEIR_FULL && in_time && s->wait_index != UINT32_MAX) {
         weir__room_wait *wait = weir__room_wait_of(engine, s->wait_index);

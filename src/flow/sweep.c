@@ -139,36 +139,64 @@ void weir__sweep_evict(weir__context *context, weir__router *router)
 
 /* ---- idle for too long ---- */
 
-/* Inside the mark, lock held. The oldest flow, if it was last touched at `before` or earlier, goes;
- * one that has something to do after all comes among the newest. False: there is none. */
-static bool dismiss_oldest(weir__context *context, weir__router *router, weir__shard *shard,
-                           weir_ns before, after *then)
+/* A pass through one shard. Flows stand there in the order in which they came to their places, and
+ * may have been submitted to since (router->slack): those are passed over, and stay. */
+typedef struct sweep {
+    weir_ns before; /* last submitted to at this time or earlier: idle */
+    weir_ns oldest; /* the earliest last submit of those that stay; WEIR_FOREVER: none does */
+    uint32_t at;    /* where to go on; 0: at the beginning */
+} sweep;
+
+static weir_ns earlier(weir_ns a, weir_ns b)
 {
-    if (shard->oldest == 0) {
-        return false;
-    }
-    weir__flow *flow = weir__flow_at(router, shard->oldest);
-    if (weir__flow_listed(flow) > before) {
-        return false;
-    }
-    if (flow->touched <= before && !flow->chored && weir__flow_is_quiet(router, flow)) {
-        dismiss(context, router, shard, flow, WEIR_FLOW_IDLE, then);
-    } else {
-        weir__table_defer(router, shard, flow, weir__clock_coarse());
-    }
-    return true;
+    return a < b ? a : b;
 }
 
-/* One at a time, so that the lock is never held for long. */
-static void sweep_shard(weir__context *context, weir__router *router, weir__shard *shard,
-                        weir_ns before)
+/* Lock held. What was there may have gone, or come among the newest. */
+static uint32_t where_to_go_on(weir__router *router, const weir__shard *shard, const sweep *s)
+{
+    const weir__flow *flow = s->at != 0 ? weir__flow_at(router, s->at) : NULL;
+    return flow != NULL && !flow->free && weir__flow_listed(flow) <= s->before ? s->at
+                                                                               : shard->oldest;
+}
+
+/* Inside the mark, lock held. Looks at some, and dismisses one at most; one that has something to
+ * do after all comes among the newest. False: the shard is done. */
+static bool sweep_some(weir__context *context, weir__router *router, weir__shard *shard, sweep *s,
+                       after *then)
+{
+    uint32_t index = where_to_go_on(router, shard, s);
+    for (uint32_t looks = 0; looks < LOOKS_MAX && index != 0; looks++) {
+        weir__flow *flow = weir__flow_at(router, index);
+        if (weir__flow_listed(flow) > s->before) {
+            s->oldest = earlier(s->oldest, weir__flow_listed(flow));
+            return false;
+        }
+        index = flow->newer;
+        s->at = index;
+        if (flow->touched > s->before) {
+            s->oldest = earlier(s->oldest, flow->touched);
+        } else if (flow->chored || !weir__flow_is_quiet(router, flow)) {
+            weir__table_defer(router, shard, flow, weir__clock_coarse());
+            s->oldest = earlier(s->oldest, flow->touched);
+        } else {
+            dismiss(context, router, shard, flow, WEIR_FLOW_IDLE, then);
+            break;
+        }
+    }
+    return index != 0;
+}
+
+/* Some at a time, so that the lock is never held for long. */
+static void sweep_shard(weir__context *context, weir__router *router, weir__shard *shard, sweep *s)
 {
     bool goes_on = true;
+    s->at = 0;
     while (goes_on) {
         after then = { .ready = NULL };
         weir__context_enter(context);
         weir__brief_lock(&shard->lock);
-        goes_on = dismiss_oldest(context, router, shard, before, &then);
+        goes_on = sweep_some(context, router, shard, s, &then);
         weir__brief_unlock(&shard->lock);
         if (then.ready != NULL) {
             weir__ready(context, then.ready);
@@ -189,19 +217,29 @@ static weir_ns due_after(weir_ns timeout)
     return timeout < WEIR_FOREVER - SWEEP_TICK ? timeout + SWEEP_TICK : WEIR_FOREVER - 1;
 }
 
-/* When the oldest of all is due; WEIR_FOREVER: there is none. */
-static weir_ns next_due(weir__router *router, weir_ns timeout)
+/* The oldest of all; WEIR_FOREVER: there is none. */
+static weir_ns oldest_listed(weir__router *router)
 {
     const uint32_t at = oldest_shard(router, 0);
-    if (at == UINT32_MAX) {
-        return WEIR_FOREVER;
-    }
-    const weir_ns touched = (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed);
-    return touched < WEIR_FOREVER - timeout ? touched + timeout : WEIR_FOREVER - 1;
+    return at != UINT32_MAX ? (weir_ns)weir__load(&router->shards[at].oldest_touched, relaxed)
+                            : WEIR_FOREVER;
 }
 
-/* One trigger is out after this, or nobody will come: then it is armed by the next new flow. */
-static void trigger(weir_turn *turn, weir__router *router)
+/* How long until a flow of this age is due. A look at all that are nearly as old costs something,
+ * so it is not made for each of them. */
+static weir_ns delay_until(const weir__router *router, weir_ns oldest, weir_ns timeout)
+{
+    const weir_ns span = due_after(timeout);
+    const weir_ns due = oldest < WEIR_FOREVER - span ? oldest + span : WEIR_FOREVER - 1;
+    const weir_ns often = earlier(router->slack, timeout / 64) / 8;
+    weir_ns delay = earlier(due - weir__clock_now(), SWEEP_MOST);
+    delay = delay > often ? delay : often;
+    return delay > SWEEP_LEAST ? delay : SWEEP_LEAST;
+}
+
+/* One trigger is out after this, or nobody will come: then it is armed by the next new flow.
+ * `oldest`: the last submit of the oldest flow; WEIR_FOREVER: there is none. */
+static void trigger(weir_turn *turn, weir__router *router, weir_ns oldest)
 {
     const weir_event event = { .type = &sweep_type };
     const weir_ns timeout = idle_timeout(router);
@@ -209,17 +247,13 @@ static void trigger(weir_turn *turn, weir__router *router)
         weir__store(&router->armed, 0, seq_cst);
         return;
     }
-    for (;;) {
-        const weir_ns due = next_due(router, due_after(timeout));
-        if (due != WEIR_FOREVER) {
-            weir_ns delay = due - weir__clock_now();
-            delay = delay < SWEEP_MOST ? delay : SWEEP_MOST;
+    for (;; oldest = oldest_listed(router)) {
+        if (oldest != WEIR_FOREVER) {
             const weir_status status = weir_turn_trigger_after(
-                turn, delay > SWEEP_LEAST ? delay : SWEEP_LEAST, &event, router->sweep_round);
-            if (status == WEIR_OK) {
-                return;
+                turn, delay_until(router, oldest, timeout), &event, router->sweep_round);
+            if (status != WEIR_OK) {
+                weir__store(&router->armed, 0, seq_cst);
             }
-            weir__store(&router->armed, 0, seq_cst);
             return;
         }
         /* Who makes a flow looks at `armed` afterwards. */
@@ -241,13 +275,11 @@ weir_status weir__caretaker_handle(void *state, weir_turn *turn, const weir_even
         return WEIR_OK; /* for a timeout that was; another trigger is out */
     }
     const weir_ns timeout = idle_timeout(router);
-    const weir_ns before = timeout != WEIR_FOREVER ? weir__clock_coarse() - due_after(timeout) : 0;
+    sweep s = { .before = weir__clock_coarse() - due_after(timeout), .oldest = WEIR_FOREVER };
     for (uint32_t i = 0; i <= router->shard_mask && timeout != WEIR_FOREVER; i++) {
-        if (weir__load(&router->shards[i].oldest_touched, relaxed) <= (uint64_t)before) {
-            sweep_shard(turn->context, router, &router->shards[i], before);
-        }
+        sweep_shard(turn->context, router, &router->shards[i], &s);
     }
-    trigger(turn, router);
+    trigger(turn, router, s.oldest);
     return WEIR_OK;
 }
 
@@ -278,7 +310,7 @@ void weir__caretaker_chore(weir_turn *turn)
     weir__chore_begin(turn->processor);
     weir__brief_unlock(&router->sweep_lock);
     router->sweep_round++;
-    trigger(turn, router);
+    trigger(turn, router, oldest_listed(router));
 }
 
 static void ask_caretaker(weir__context *context, weir__router *router)

@@ -222,6 +222,7 @@ static bool make_records(weir__router *router, weir__shard *shard)
         if (index != 0) { /* that one is nobody's */
             weir__flow *flow = weir__flow_at(router, index);
             flow->index = index;
+            flow->free = true;
             flow->newer = shard->free;
             shard->free = index;
         }
@@ -256,6 +257,7 @@ weir__flow *weir__table_add(weir__router *router, weir__shard *shard, const weir
     flow->lag = 0;
     flow->why = 0;
     flow->chored = false;
+    flow->free = false;
     flow->leaving = false;
     flow->lingers = false;
     flow->stateful = false;
@@ -310,6 +312,7 @@ const unsigned char *weir__table_remove(weir__router *router, weir__shard *shard
         tell_oldest(router, shard);
     }
     flow->bytes = NULL;
+    flow->free = true;
     flow->newer = shard->free;
     shard->free = flow->index;
     return bytes;
