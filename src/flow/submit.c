@@ -427,9 +427,9 @@ static weir_ns sleeps_until(const submit *s, weir_ns deadline)
 }
 
 #ifdef WEIR_SIMULATED
-#define NAPS 0u /* every wait is one that somebody must end */
+#define NAPS 0 /* every wait is one that somebody must end */
 #else
-#define NAPS 20u
+#define NAPS 20
 #endif
 #define NAP (100 * WEIR_US)
 
@@ -440,8 +440,7 @@ static weir_status nap_for_room(submit *s, weir_ns deadline)
     weir__atomic_u32 nobody; /* wakes us */
     weir_status status = WEIR_FULL;
     weir__init(&nobody, 0);
-    for (uint32_t naps = 0; naps < NAPS && status == WEIR_FULL && s->wait_index != UINT32_MAX;
-         naps++) {
+    for (int naps = 0; naps < NAPS && status == WEIR_FULL && s->wait_index != UINT32_MAX; naps++) {
         const weir_ns until = weir__clock_now() + NAP;
         if (until >= deadline) {
             break;

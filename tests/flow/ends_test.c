@@ -51,6 +51,23 @@ static void a_flow_that_gets_events_is_not_idle(void **state)
     (void)stage_close(&s);
 }
 
+/* Where flows are many, one that was submitted to again soon keeps its place in their order. */
+static void a_flow_that_got_a_second_event_soon_ends_in_its_time(void **state)
+{
+    (void)state;
+    const weir_ns timeout = 640 * WEIR_MS;
+    stage_open(&s, STAGE(.workers = 1, .idle_timeout = timeout));
+    const weir_ns began = test_now();
+    assert_int_equal(WEIR_OK, submit_value(&s, 1, 1));
+    TEST_UNTIL(test_now() - began > 6 * WEIR_MS);
+    assert_int_equal(WEIR_OK, submit_value(&s, 1, 2));
+    const weir_ns last = test_now();
+    TEST_UNTIL(atomic_load(&s.ended) == 1);
+    assert_true(test_now() - began >= timeout);
+    assert_true(test_now() - last < timeout + timeout / 2);
+    (void)stage_close(&s);
+}
+
 static void a_flow_whose_handler_takes_longer_than_idle_timeout_is_not_idle(void **state)
 {
     (void)state;
@@ -341,6 +358,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_flow_with_nothing_to_do_ends_after_idle_timeout_and_not_before),
         cmocka_unit_test(a_flow_that_gets_events_is_not_idle),
+        cmocka_unit_test(a_flow_that_got_a_second_event_soon_ends_in_its_time),
         cmocka_unit_test(a_flow_whose_handler_takes_longer_than_idle_timeout_is_not_idle),
         cmocka_unit_test(forever_is_no_timeout_nor_is_almost_forever),
         cmocka_unit_test(for_a_new_flow_exactly_the_longest_idle_one_goes),
