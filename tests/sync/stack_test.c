@@ -97,14 +97,19 @@ static void the_stack_of_a_thread_shows_where_it_is(void **state)
     waiter w;
     weir__stack stack = { 0 };
     assert_true(weir__stack_prepare());
+    int shown = 0;
+    int taken = 0;
     waiter_start(&w, false);
     for (int i = 0; i < 3; i++) { /* again and again */
-        const bool taken = weir__stack_take(atomic_load(&w.id), 10 * WEIR_S, &stack);
-        assert_true(taken || KEEPS_SIGNALS_BACK);
-        assert_true(!taken || shows(&stack, "(stack_test_waits+0x"));
+        if (weir__stack_take(atomic_load(&w.id), 10 * WEIR_S, &stack)) {
+            taken++;
+            shown += shows(&stack, "(stack_test_waits+0x") ? 1 : 0;
+        }
         assert_false(shows(&stack, "on_request"));
     }
     waiter_end(&w);
+    /* A sanitizer may have caught it in a call of its own, out of which no stack leads. */
+    assert_true(KEEPS_SIGNALS_BACK ? taken == 0 || shown > 0 : shown == 3);
 }
 
 static void a_thread_that_blocks_the_signal_is_not_waited_for_longer_than_said(void **state)
