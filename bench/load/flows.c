@@ -13,9 +13,7 @@
 #include "load/flows.h"
 
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "load/support.h"
 #include "suite/keys.h"
@@ -325,19 +323,6 @@ static uint64_t mark_last(scene *s, bench_result *result)
     return workers;
 }
 
-static int64_t resident_bytes(void)
-{
-    long all = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file != NULL) {
-        if (fscanf(file, "%ld %ld", &all, &resident) != 2) {
-            resident = 0;
-        }
-        fclose(file);
-    }
-    return (int64_t)resident * sysconf(_SC_PAGESIZE);
-}
-
 /* In another order than that of the rounds: records do not lie in the order in which they are
  * used. Memory is what the process has grown by: records, tables, and what else was needed. */
 static void make_flows(scene *s, packet *p, bench_result *result)
@@ -347,7 +332,7 @@ static void make_flows(scene *s, packet *p, bench_result *result)
         order[i] = bench_key(i);
     }
     (void)malloc_trim(0); /* what earlier rows have left would be taken again, unseen */
-    const int64_t before = resident_bytes();
+    const int64_t before = load_resident_bytes();
     const weir_status status = send_round(s, p, order, 0);
     if (status != WEIR_OK) {
         bench_wrong(result, "the first round was answered %s", weir_status_name(status));
@@ -355,7 +340,7 @@ static void make_flows(scene *s, packet *p, bench_result *result)
     while (status == WEIR_OK && handled_by(s) < s->count) {
         bench_sleep(100000);
     }
-    const double each = (double)(resident_bytes() - before) / (double)s->count;
+    const double each = (double)(load_resident_bytes() - before) / (double)s->count;
     result->bytes_each = each > 0 ? each : 0;
     free(order);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE 64u
 
@@ -142,4 +143,17 @@ pthread_t load_thread(void *(*run)(void *argument), void *argument)
         give_up("cannot start a thread");
     }
     return thread;
+}
+
+int64_t load_resident_bytes(void)
+{
+    long all = 0, resident = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file != NULL) {
+        if (fscanf(file, "%ld %ld", &all, &resident) != 2) {
+            resident = 0;
+        }
+        fclose(file);
+    }
+    return (int64_t)resident * sysconf(_SC_PAGESIZE);
 }

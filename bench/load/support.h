@@ -53,6 +53,9 @@ void load_contention(load *l, bench_result *result);
 /* Sets cpu_ms, since load_begin. */
 void load_cpu(load *l, bench_result *result);
 
+/* Of the process, now; 0: the system does not say. */
+int64_t load_resident_bytes(void);
+
 /* Zeroed, with a cache line's alignment. Where there is none, the process ends; so below. */
 void *load_memory(size_t count, size_t size);
 pthread_t load_thread(void *(*run)(void *argument), void *argument);

@@ -8,9 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "load/support.h"
 #include "suite/rows.h"
@@ -30,19 +28,6 @@ static weir_status take(void *state, weir_turn *turn, const weir_event *event)
     self->got++;
     load_gate_pass(self->gate);
     return WEIR_OK;
-}
-
-static int64_t resident_bytes(void)
-{
-    long all = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file != NULL) {
-        if (fscanf(file, "%ld %ld", &all, &resident) != 2) {
-            resident = 0;
-        }
-        fclose(file);
-    }
-    return (int64_t)resident * sysconf(_SC_PAGESIZE);
 }
 
 static void add_and_post(load *l, one *ones, weir_processor *handles, uint64_t count)
@@ -81,11 +66,11 @@ static void crowd(const bench_setup *setup, bench_result *result, bool one_by_on
     }
     (void)malloc_trim(0); /* what earlier rows have left would be taken again, unseen */
     if (load_start(&l, result)) {
-        const int64_t before = resident_bytes();
+        const int64_t before = load_resident_bytes();
         load_begin(&l);
         add_and_post(&l, ones, handles, count);
         (void)load_wait(&l, result);
-        const double each = (double)(resident_bytes() - before) / (double)count;
+        const double each = (double)(load_resident_bytes() - before) / (double)count;
         result->bytes_each = each > 0 ? each : 0;
         if (one_by_one) {
             stop_all(&l, handles, count, result);

@@ -48,17 +48,25 @@ weir_router weir_router_find(weir_engine *engine, const char *name)
 
 /* ---- load ---- */
 
+/* Accepted and not done; *word: of its mailbox. What is done is read before what was accepted: so
+ * it is never less than none. */
+static uint32_t outstanding(weir__processor *processor, uint64_t *word)
+{
+    const uint64_t done = weir__processor_done(processor) + weir__processor_evicted(processor);
+    weir__fence(acquire);
+    *word = weir__load(&processor->mailbox.word, acquire);
+    return weir__mailbox_outstanding(*word, done);
+}
+
 uint32_t weir__worker_depth(weir_engine *engine, const weir__worker *worker)
 {
     weir__processor *processor = weir__registry_find(&engine->registry, worker->handle);
     if (processor == NULL) {
         return UINT32_MAX;
     }
-    /* What is done before what was accepted: so it is never less than none. */
-    const uint64_t done = weir__processor_done(processor) + weir__processor_evicted(processor);
-    weir__fence(acquire);
-    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
-    return (word & WEIR__MAILBOX_CLOSED) != 0 ? UINT32_MAX : weir__mailbox_outstanding(word, done);
+    uint64_t word;
+    const uint32_t depth = outstanding(processor, &word);
+    return (word & WEIR__MAILBOX_CLOSED) != 0 ? UINT32_MAX : depth;
 }
 
 uint32_t weir__router_least_loaded(weir__router *router)
@@ -84,12 +92,11 @@ static bool target_is_done(weir__router *router, const weir__flow *flow)
     if (processor == NULL) {
         return true;
     }
-    const uint64_t done = weir__processor_done(processor) + weir__processor_evicted(processor);
-    weir__fence(acquire);
-    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
+    uint64_t word;
+    const uint32_t open = outstanding(processor, &word);
     const uint32_t behind =
         (weir__mailbox_ticket(word) - flow->ticket - 1) & (uint32_t)WEIR__MAILBOX_FIELD;
-    return behind >= weir__mailbox_outstanding(word, done);
+    return behind >= open;
 }
 
 bool weir__flow_is_quiet(weir__router *router, weir__flow *flow)

@@ -172,7 +172,7 @@ WEIR__SELDOM static void look_later(weir__worker *worker, weir_turn *turn, weir_
 static WEIR__ALWAYS weir_status run_flow(weir__worker *worker, weir_turn *turn, weir_event *event,
                                          uint32_t life, weir__flow *flow)
 {
-    weir__at_hand at = { .router = worker->router, .flow = flow };
+    weir__at_hand at = { .flow = flow };
     weir_status status = WEIR_OK;
     expect(worker->router, turn);
     if (weir__unlikely(life != flow->life)) {
@@ -203,7 +203,7 @@ static WEIR__ALWAYS weir_status run_flow(weir__worker *worker, weir_turn *turn, 
 WEIR__SELDOM static weir_status run_loose(weir__worker *worker, weir_turn *turn,
                                           const weir_event *event)
 {
-    weir__at_hand at = { .router = worker->router };
+    weir__at_hand at = { .flow = NULL };
     turn->flow = 0;
     return run(worker, turn, event, &at);
 }

@@ -11,7 +11,6 @@
 
 /* turn->at_hand, while a flow's handler or init runs. */
 typedef struct weir__at_hand {
-    weir__router *router;
     weir__flow *flow; /* NULL: an event without a flow */
     bool finish;      /* weir_turn_finish */
 } weir__at_hand;
