@@ -10,6 +10,7 @@
 #include "option_support.h"
 
 typedef struct test_fault {
+    atomic_bool armed;
     atomic_long until;   /* calls that still succeed; negative: all */
     atomic_bool lasting; /* once it has failed it goes on failing */
     atomic_long hits;    /* calls that were refused */
@@ -73,6 +74,7 @@ static inline void test_fault_release(void *context, void *memory, size_t size)
 
 static inline void test_fault_init(test_fault *fault)
 {
+    atomic_init(&fault->armed, false);
     atomic_init(&fault->until, -1);
     atomic_init(&fault->lasting, false);
     atomic_init(&fault->hits, 0);
@@ -85,12 +87,19 @@ static inline void test_fault_arm(test_fault *fault, long nth, bool lasting)
     atomic_store(&fault->lasting, lasting);
     atomic_store(&fault->hits, 0);
     atomic_store(&fault->until, nth);
+    atomic_store(&fault->armed, true);
+}
+
+static inline bool test_fault_is_armed(test_fault *fault)
+{
+    return atomic_load(&fault->armed);
 }
 
 /* Returns how many calls were refused. */
 static inline long test_fault_disarm(test_fault *fault)
 {
     atomic_store(&fault->until, -1);
+    atomic_store(&fault->armed, false);
     return atomic_load(&fault->hits);
 }
 
