@@ -130,6 +130,9 @@ typedef struct weir_channel {
 typedef struct weir_router {
     uint64_t id;
 } weir_router;
+typedef struct weir_feed {
+    uint64_t id;
+} weir_feed;
 
 /* Objects: never copied, reached by pointer only. */
 typedef struct weir_engine weir_engine; /* everything; ends with weir_engine_destroy */

@@ -58,7 +58,9 @@ typedef enum weir_option_kind {
     WEIR_OPTION_GROUP,      /* `rows` fill the same struct           { key = value }    */
     WEIR_OPTION_ITEMS,      /* weir_option_items: a struct each      [{ key = value }]  */
     WEIR_OPTION_MAP,        /* weir_option_items: a struct a name    { name { k = v } } */
-    WEIR_OPTION_NAME        /* const char *; in the rows of a map: the name of the item */
+    WEIR_OPTION_NAME,       /* const char *; in the rows of a map: the name of the item */
+    WEIR_OPTION_TARGET,     /* weir_target, weir/component.h: its name   out                */
+    WEIR_OPTION_TARGETS     /* weir_targets                              [out, audit]       */
 } weir_option_kind;
 
 typedef struct weir_option_ints {
