@@ -77,9 +77,10 @@ typedef enum weir__frame_why {
 typedef struct weir__frame {
     const char *data; /* valid until it is taken; of a bad one its beginning, for the report */
     size_t size;
-    uint64_t begin, end; /* where in the stream: its first byte (of its length), behind its last */
+    uint64_t begin, end; /* where in the stream: its first byte (of its length); behind its last (of
+                            its newline), as far as the length can be believed */
     weir__frame_why why;
-    char text[96]; /* of a bad or cut one: what is wrong, for people; else "" */
+    const char *text; /* of a bad or cut one: what is wrong, for people; else "" */
 } weir__frame;
 
 typedef struct weir__framer {
@@ -91,12 +92,15 @@ typedef struct weir__framer {
     size_t scanned;        /* from begin: no newline up to there */
     uint64_t position;     /* in the stream, of `begin` */
     uint64_t skipped;      /* of the frame at begin, bytes that were not kept */
-    uint64_t skip;         /* bytes still to be passed over, of a frame that was too long */
+    uint64_t skip;         /* bytes still to be passed over, of a frame that was too long ... */
+    uint64_t skip_from;    /* ... which began there */
     bool ended;            /* no more bytes will come */
     bool shown;            /* next has answered `frame` */
     weir__frame_what what; /* of it */
     weir__frame frame;
-    size_t frame_bytes; /* of the buffer, which it takes along */
+    char text[96];
+    size_t frame_bytes;    /* of the buffer, which it takes along */
+    uint64_t frame_length; /* as its prefix has it */
     /* What it has seen; for reports. */
     uint64_t frames, too_long, not_json, cut_off;
 } weir__framer;
@@ -121,6 +125,9 @@ void weir__framer_end(weir__framer *framer);
 
 weir__frame_what weir__framer_next(weir__framer *framer, weir__frame *frame);
 void weir__framer_take(weir__framer *framer);
+
+/* Where one would begin again who forgets all that was not taken. */
+uint64_t weir__framer_done(const weir__framer *framer);
 
 /* Whether part of a frame waits for the rest of it. */
 bool weir__framer_partial(const weir__framer *framer);
