@@ -27,7 +27,8 @@ bool weir__breaker_allows(weir__breaker *breaker, weir_ns now)
 static bool trip(weir__breaker *breaker, weir_ns now)
 {
     breaker->state = WEIR__BREAKER_OPEN;
-    breaker->until = now > WEIR_FOREVER - breaker->open_for ? WEIR_FOREVER : now + breaker->open_for;
+    breaker->until =
+        now > WEIR_FOREVER - breaker->open_for ? WEIR_FOREVER : now + breaker->open_for;
     breaker->failures = 0;
     breaker->opened++;
     return true;

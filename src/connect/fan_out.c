@@ -29,8 +29,9 @@ typedef struct fan_out_config {
 } fan_out_config;
 
 enum { EVENTS, SENT, FAILURES, LOST, OPENED, OPEN };
-static const char *const figures[] = { "events", "sent", "failures", "lost", "opened", "open",
-                                       NULL };
+static const char *const figures[] = {
+    "events", "sent", "failures", "lost", "opened", "open", NULL
+};
 
 typedef struct fan_out {
     weir_component *self;

@@ -2,9 +2,9 @@
  * connect/generator.c - the source `generator`: events out of nothing, so many a second, for trials
  * and measurements.
  *
- * Events are due by a clock that is laid down at the start: a round emits all that is due by now, so
- * the rate holds whatever the rounds' lengths. Who falls behind (the feed has no room) catches up,
- * but by no more than a second's worth: the rest is counted as skipped, and not emitted in a burst.
+ * Events are due by a clock that is laid down at the start: a round emits all that is due by now,
+ * so the rate holds whatever the rounds' lengths. Who falls behind (the feed has no room) catches
+ * up, but by no more than a second's worth: the rest is counted as skipped, not emitted in a burst.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -41,8 +41,8 @@ typedef struct generator_config {
 } generator_config;
 
 enum { EVENTS, BYTES, SKIPPED, FAILED, PAUSES, DONE };
-static const char *const figures[] = { "events", "bytes", "skipped", "failed", "pauses", "done",
-                                       NULL };
+static const char *const figures[] = { "events", "bytes", "skipped", "failed",
+                                       "pauses", "done",  NULL };
 
 typedef struct generator {
     weir_component *self;
@@ -188,9 +188,11 @@ static uint64_t due_by(generator *g, weir_ns now)
 /* False: no room for the event at hand. */
 static bool publish(generator *g)
 {
-    const weir_event event = { .type = &weir_text_type, .data = g->text, .size = (uint32_t)g->size };
-    const weir_status status = weir_feed_publish(weir_component_engine(g->self),
-                                                 weir_component_feed(g->self), &event);
+    const weir_event event = { .type = &weir_text_type,
+                               .data = g->text,
+                               .size = (uint32_t)g->size };
+    const weir_status status =
+        weir_feed_publish(weir_component_engine(g->self), weir_component_feed(g->self), &event);
     if (status == WEIR_FULL || status == WEIR_E_NOMEM || status == WEIR_STOPPING) {
         if (!g->waits) {
             weir__meter_add(&g->meter, PAUSES, 1);

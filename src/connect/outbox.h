@@ -16,9 +16,9 @@
 typedef struct weir__outbox {
     char *ring;
     size_t capacity;
-    size_t begin; /* of the first event; where in the ring */
-    size_t used;  /* bytes */
-    size_t sent;  /* of the first event: bytes that are gone */
+    size_t begin;    /* of the first event; where in the ring */
+    size_t used;     /* bytes */
+    size_t sent;     /* of the first event: bytes that are gone */
     uint32_t *sizes; /* of the events: a ring as well */
     size_t sizes_capacity, sizes_begin, count;
 } weir__outbox;
@@ -32,7 +32,7 @@ void weir__outbox_close(weir__outbox *box);
 weir_status weir__outbox_put(weir__outbox *box, const void *head, size_t head_size,
                              const void *data, size_t size, const void *tail, size_t tail_size);
 
-/* What is next to be written: at most `most` bytes, in up to two pieces; returns how many pieces. */
+/* What is next to be written: at most `most` bytes, in up to two pieces; returns how many. */
 unsigned weir__outbox_look(const weir__outbox *box, size_t most, uv_buf_t out[2]);
 /* How many bytes the first event still has. 0: there is none. */
 size_t weir__outbox_first(const weir__outbox *box);

@@ -2,8 +2,8 @@
  * connect/stream.c - a listener: who may connect, for how long, and in which order they are served.
  *
  * A process that runs out of descriptors gets no connection, and a listener that stays readable
- * would turn its thread in circles. So connections keep away from the last descriptors, which others
- * need more; and if accept fails all the same the listener is closed for a second.
+ * would turn its thread in circles. So connections keep away from the last descriptors, which
+ * others need more; and if accept fails all the same the listener is closed for a second.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -23,10 +23,9 @@ enum {
 
 const char *const weir__never_words[] = { "never", NULL };
 
-static const char *const figures[] = { "port",  "connections", "accepted",   "refused",
-                                       "idle",  "reset",       "bytes",      "frames",
-                                       "bad-frames", "failed", "pauses",     "paused",
-                                       NULL };
+static const char *const figures[] = { "port",   "connections", "accepted", "refused",    "idle",
+                                       "reset",  "bytes",       "frames",   "bad-frames", "failed",
+                                       "pauses", "paused",      NULL };
 
 static int listen_now(weir__stream *s);
 
@@ -179,7 +178,7 @@ weir_status weir__stream_init(weir__stream *s, weir_component *self, const weir_
     struct rlimit limit = { 0 };
     s->descriptors_spare = UINT64_MAX;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
-        limit.rlim_cur > 2 * SPARE_DESCRIPTORS) {
+        limit.rlim_cur / 2 > SPARE_DESCRIPTORS) {
         s->descriptors_spare = limit.rlim_cur - SPARE_DESCRIPTORS;
     }
     weir__meter_open(&s->meter, self, plan->type, figures);

@@ -28,6 +28,7 @@ typedef struct weir__stream_config {
 
 extern const char *const weir__never_words[];
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): `m` is a path of members, for offsetof */
 #define WEIR__STREAM_ROWS(T, m)                                                                    \
     WEIR__FRAME_ROWS(T, m.frame),                                                                  \
         WEIR_KEY(INT, T, m.connections_max, "max-connections", .fallback = "1000", .min = 1,       \
@@ -43,6 +44,7 @@ extern const char *const weir__never_words[];
         WEIR_KEY(BYTES, T, m.read_size, "read-size", .fallback = "16 KiB", .min = 512,             \
                  .max = 16777216.0,                                                                \
                  .help = "Bytes of one read: the memory that a connection takes at least.")
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 typedef union weir__stream_io {
     uv_handle_t handle;
@@ -58,7 +60,7 @@ typedef struct weir__stream weir__stream;
 
 /* What differs between kinds of sockets. Statuses are libuv's. */
 typedef struct weir__stream_plan {
-    const char *type;                                       /* of the component */
+    const char *type;                                          /* of the component */
     int (*prepare)(weir__stream *stream, weir__stream_io *io); /* uv_..._init of listener or
                                                                   connection, with the loop */
     int (*bind)(weir__stream *stream, weir__stream_io *io);

@@ -1,5 +1,5 @@
 /*
- * connect/tcp_sink.c - the sink `tcp-sink`: events over a connection that it makes, and makes again.
+ * connect/tcp_sink.c - the sink `tcp-sink`: events over a connection that it makes, and again.
  *
  * What is in the outbox has not gone to the kernel. A connection that breaks takes along what the
  * kernel had; the event that was cut, and those of the one write that was under way, are written
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "connect/backoff.h"
+#include "connect/patience.h"
 #include "connect/loop.h"
 #include "connect/meter.h"
 #include "connect/outbox.h"
@@ -40,7 +40,7 @@ typedef struct tcp_sink_config {
 } tcp_sink_config;
 
 enum { CONNECTED, CONNECTS, FAILURES, EVENTS, BYTES, BUFFERED, FULL, REFUSED };
-static const char *const figures[] = { "connected", "connects", "failures", "events", "bytes",
+static const char *const figures[] = { "connected", "connects", "failures",  "events", "bytes",
                                        "buffered",  "full",     "too-large", NULL };
 
 typedef struct tcp_sink tcp_sink;
@@ -60,12 +60,14 @@ struct tcp_sink {
     weir_component *self;
     const tcp_sink_config *config;
     weir__outbox box;
-    weir__backoff backoff;
+    weir__patience patience;
     uv_getaddrinfo_t lookup;
     struct addrinfo *addresses, *address; /* all, and the one to try next */
     uv_timer_t timer;                     /* to try again, or to give a try up */
     attempt *attempt;                     /* NULL: none now */
+    bool looking;                         /* the lookup is under way */
     bool connected;
+    bool stopping;
     weir_ns since; /* when it was connected */
     char scratch[256];
     weir__complaint trouble, large;
@@ -136,16 +138,19 @@ static void failed(tcp_sink *s, const char *what, int status)
     give_up(s);
     (void)uv_timer_stop(&s->timer);
     weir__loop_worked(&s->loop, 1);
+    if (s->stopping) {
+        return;
+    }
     if (!was_connected && s->address != NULL) {
         try_next(s);
         return;
     }
     forget_addresses(s);
     weir__meter_add(&s->meter, FAILURES, 1);
-    if (was_connected && now - s->since > s->config->delay_max) {
-        weir__backoff_reset(&s->backoff); /* it went well for long enough */
+    if (was_connected && now - s->since > WEIR_S && now - s->since > s->config->delay) {
+        weir__patience_reset(&s->patience); /* it went well for a while */
     }
-    const weir_ns delay = weir__backoff_next(&s->backoff);
+    const weir_ns delay = weir__patience_next(&s->patience);
     weir__complain(&s->trouble, s->self, WEIR_E_SYSTEM,
                    "%s %s:%" PRId64 ": %s; tried again in %" PRId64 " ms", what, s->config->address,
                    s->config->port, uv_strerror(status), delay / WEIR_MS);
@@ -279,9 +284,10 @@ static void try_next(tcp_sink *s)
 static void on_found(uv_getaddrinfo_t *lookup, int status, struct addrinfo *found)
 {
     tcp_sink *s = lookup->data;
-    if (status == UV_ECANCELED) {
+    s->looking = false;
+    if (s->stopping) {
         uv_freeaddrinfo(found);
-        return; /* it is being stopped */
+        return;
     }
     s->addresses = s->address = found;
     if (status < 0 || found == NULL) {
@@ -300,6 +306,7 @@ static void look_up(tcp_sink *s)
     s->lookup.data = s;
     const int status =
         uv_getaddrinfo(&s->loop.uv, &s->lookup, on_found, s->config->address, service, &want);
+    s->looking = status == 0;
     if (status < 0) {
         failed(s, "cannot find", status);
     }
@@ -312,7 +319,7 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     tcp_sink *s = state;
     s->self = self;
     s->config = config;
-    s->backoff = (weir__backoff){
+    s->patience = (weir__patience){
         .base = s->config->delay,
         .max = s->config->delay_max,
         .random = uv_hrtime() ^ (uint64_t)(uintptr_t)s,
@@ -396,7 +403,10 @@ static void stop(void *state, weir_component *self)
     if (!s->loop.open) {
         return;
     }
-    (void)uv_cancel((uv_req_t *)&s->lookup);
+    s->stopping = true;
+    if (s->looking) {
+        (void)uv_cancel((uv_req_t *)&s->lookup);
+    }
     push(s);
     give_up(s);
     weir__loop_close(&s->loop);

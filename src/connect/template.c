@@ -17,10 +17,8 @@ static const struct {
     const char *name;
     weir__template_what what;
 } places[] = {
-    { "n", WEIR__TEMPLATE_N },
-    { "key", WEIR__TEMPLATE_KEY },
-    { "time", WEIR__TEMPLATE_TIME },
-    { "random", WEIR__TEMPLATE_RANDOM },
+    { "n", WEIR__TEMPLATE_N },       { "key", WEIR__TEMPLATE_KEY },
+    { "time", WEIR__TEMPLATE_TIME }, { "random", WEIR__TEMPLATE_RANDOM },
     { "pad", WEIR__TEMPLATE_PAD },
 };
 

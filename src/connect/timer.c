@@ -88,9 +88,11 @@ static void make_event(timer *t)
 /* False: no room. */
 static bool publish(timer *t)
 {
-    const weir_event event = { .type = &weir_text_type, .data = t->text, .size = (uint32_t)t->size };
-    const weir_status status = weir_feed_publish(weir_component_engine(t->self),
-                                                 weir_component_feed(t->self), &event);
+    const weir_event event = { .type = &weir_text_type,
+                               .data = t->text,
+                               .size = (uint32_t)t->size };
+    const weir_status status =
+        weir_feed_publish(weir_component_engine(t->self), weir_component_feed(t->self), &event);
     if (status == WEIR_FULL || status == WEIR_E_NOMEM || status == WEIR_STOPPING) {
         if (!t->waits) {
             weir__meter_add(&t->meter, PAUSES, 1);

@@ -6,16 +6,13 @@
 #include "connect/types.h"
 
 static const weir_component_type *const types[] = {
-    &weir__fan_out_type,  &weir__generator_type, &weir__null_type,
-    &weir__tcp_type,      &weir__tcp_sink_type,  &weir__timer_type,
-    &weir__udp_type,      &weir__udp_sink_type,  &weir__unix_type,
+    &weir__fan_out_type, &weir__generator_type, &weir__null_type,
+    &weir__tcp_type,     &weir__tcp_sink_type,  &weir__timer_type,
+    &weir__udp_type,     &weir__udp_sink_type,  &weir__unix_type,
 };
 
 const weir_plugin weir__connect_plugin = {
-    WEIR_PLUGIN_HEAD,
-    .name = "weir",
-    .version = "0.1.0",
-    .help = "what the command brings",
-    .types = types,
-    .type_count = sizeof(types) / sizeof(types[0]),
+    WEIR_PLUGIN_HEAD,   .name = "weir",
+    .version = "0.1.0", .help = "what the command brings",
+    .types = types,     .type_count = sizeof(types) / sizeof(types[0]),
 };

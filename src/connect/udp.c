@@ -36,8 +36,9 @@ typedef struct udp_config {
 } udp_config;
 
 enum { PORT, DATAGRAMS, BYTES, EVENTS, TRUNCATED, BAD, FAILED, PAUSES, KERNEL_DROPS };
-static const char *const figures[] = { "port",       "datagrams", "bytes",  "events",       "truncated",
-                                       "bad-frames", "failed",    "pauses", "kernel-drops", NULL };
+static const char *const figures[] = { "port",         "datagrams",  "bytes",  "events",
+                                       "truncated",    "bad-frames", "failed", "pauses",
+                                       "kernel-drops", NULL };
 
 typedef struct udp {
     weir__loop loop;
@@ -71,7 +72,8 @@ static const weir_option options[] = {
              .max = 65536.0,
              .help = "The largest datagram. A larger one is counted as truncated, reported and "
                      "left out."),
-    WEIR_KEY(BYTES, udp_config, receive_buffer, "receive-buffer", .fallback = "0", .max = 1073741824.0,
+    WEIR_KEY(BYTES, udp_config, receive_buffer, "receive-buffer", .fallback = "0",
+             .max = 1073741824.0,
              .help = "Bytes that the kernel keeps for this socket when nobody reads; 0: as it "
                      "likes. More than net.core.rmem_max is a warning."),
     WEIR_KEY(BOOL, udp_config, keep_cr, "keep-cr", .fallback = "false",
@@ -88,8 +90,8 @@ static bool publish(udp *u, const weir_event_type *type, const char *data, size_
     }
     u->budget--;
     const weir_event event = { .type = type, .data = data, .size = (uint32_t)size };
-    const weir_status status = weir_feed_publish(weir_component_engine(u->self),
-                                                 weir_component_feed(u->self), &event);
+    const weir_status status =
+        weir_feed_publish(weir_component_engine(u->self), weir_component_feed(u->self), &event);
     if (status == WEIR_FULL || status == WEIR_E_NOMEM || status == WEIR_STOPPING) {
         return false;
     }
@@ -107,8 +109,9 @@ static bool publish(udp *u, const weir_event_type *type, const char *data, size_
 static bool publish_rest(udp *u)
 {
     if (u->whole) {
-        u->whole = !publish(u, u->config->format == FORMAT_TEXT ? &weir_text_type : &weir_bytes_type,
-                            u->data, u->size);
+        u->whole =
+            !publish(u, u->config->format == FORMAT_TEXT ? &weir_text_type : &weir_bytes_type,
+                     u->data, u->size);
         return !u->whole;
     }
     weir__frame frame;
@@ -221,8 +224,8 @@ static weir_status init(void *state, weir_component *self, const void *config, w
         return status;
     }
     const weir__frame_config frame = {
-        .format = u->config->format == FORMAT_JSON_LINES ? WEIR__FORMAT_JSON_LINES
-                                                         : WEIR__FORMAT_LINES,
+        .format =
+            u->config->format == FORMAT_JSON_LINES ? WEIR__FORMAT_JSON_LINES : WEIR__FORMAT_LINES,
         .max = u->config->datagram_max,
         .keep_cr = u->config->keep_cr,
     };
@@ -244,8 +247,8 @@ static void size_buffer(udp *u)
     if (status < 0 || uv_recv_buffer_size((uv_handle_t *)&u->socket, &now) < 0 ||
         (uint64_t)now < u->config->receive_buffer) {
         char text[128];
-        snprintf(text, sizeof(text), "receive-buffer: the kernel gives %d bytes (net.core.rmem_max)",
-                 now);
+        snprintf(text, sizeof(text),
+                 "receive-buffer: the kernel gives %d bytes (net.core.rmem_max)", now);
         weir_log_write(weir_component_engine(u->self), WEIR_LOG_WARNING,
                        weir_component_name(u->self), text, NULL, 0);
     }

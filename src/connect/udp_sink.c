@@ -25,8 +25,8 @@ typedef struct udp_sink_config {
 } udp_sink_config;
 
 enum { EVENTS, BYTES, FAILED, BUFFERED, FULL, TOO_LARGE };
-static const char *const figures[] = { "events", "bytes", "failed", "buffered", "full",
-                                       "too-large", NULL };
+static const char *const figures[] = { "events", "bytes",     "failed", "buffered",
+                                       "full",   "too-large", NULL };
 
 typedef struct udp_sink {
     weir__loop loop;
