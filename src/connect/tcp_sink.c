@@ -84,7 +84,7 @@ static const weir_option options[] = {
     WEIR_KEY(BYTES, tcp_sink_config, buffer, "buffer", .fallback = "1 MiB", .min = 1024,
              .max = 1073741824.0,
              .help = "Bytes that wait for the connection. When it is full events stay in the "
-                     "mailbox; a single one that is larger is a failure."),
+                     "mailbox; a single one that is larger is reported, counted and gone."),
     WEIR_KEY(DURATION, tcp_sink_config, connect_timeout, "connect-timeout", .fallback = "10 s",
              .min = 1e6, .max = 3.6e12, .help = "A try to connect is given up after so long."),
     WEIR_KEY(DURATION, tcp_sink_config, delay, "reconnect-delay", .fallback = "100 ms", .min = 1e6,
@@ -382,6 +382,7 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
         weir__meter_add(&s->meter, REFUSED, 1);
         weir__complain(&s->large, s->self, status, "an event of %zu bytes is larger than buffer",
                        payload.size);
+        return WEIR_DROPPED; /* later it would not fit either */
     }
     return status;
 }
@@ -442,4 +443,7 @@ const weir_component_type weir__tcp_sink_type = {
     .tear_down = tear_down,
     .handler = handler,
     .flush = flush,
+    .on_failure = WEIR_RETRY, /* FULL waits, in order */
+    .retry_max = 1000000,
+    .retry_delay = WEIR_MS,
 };

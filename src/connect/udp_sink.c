@@ -156,7 +156,7 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
             weir__complain(&u->large, u->self, WEIR_E_LIMIT,
                            "an event of %zu bytes is larger than a datagram", payload.size);
         }
-        return payload.size == 0 ? WEIR_OK : WEIR_E_LIMIT; /* an empty one has nothing to say */
+        return WEIR_DROPPED; /* an empty one has nothing to say */
     }
     weir_status status = weir__outbox_put(&u->box, NULL, 0, payload.data, payload.size, NULL, 0);
     if (status == WEIR_FULL) {
@@ -220,4 +220,7 @@ const weir_component_type weir__udp_sink_type = {
     .tear_down = tear_down,
     .handler = handler,
     .flush = flush,
+    .on_failure = WEIR_RETRY, /* FULL waits, in order */
+    .retry_max = 1000000,
+    .retry_delay = WEIR_MS,
 };
