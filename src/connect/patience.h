@@ -1,6 +1,6 @@
 /*
- * connect/patience.h - how long to wait before trying again: twice as long each time, up to a bound,
- * and never all at the same moment.
+ * connect/patience.h - how long to wait before trying again: twice as long each time, up to a
+ * bound, and never all at the same moment.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,6 +1,6 @@
 /*
- * template_test.c - templates are filled exactly, wrong ones are errors that say what is right; keys
- * are spread as they should be, and the same seed gives the same.
+ * template_test.c - templates are filled exactly, wrong ones are errors that say what is right;
+ * keys are spread as they should be, and the same seed gives the same.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
