@@ -87,6 +87,12 @@ WEIR_API weir_status weir_thread_remove(weir_engine *engine, weir_thread thread,
 /* Any. Zero: no such name. */
 WEIR_API weir_thread weir_thread_find(weir_engine *engine, const char *name);
 
+/* Control. Calls `visit` with each thread, until it answers false. The string is valid during the
+ * call. */
+WEIR_API void weir_thread_visit(weir_engine *engine,
+                                bool (*visit)(void *context, weir_thread thread, const char *name),
+                                void *context);
+
 /*
  * Assignments: `thread-dispatcher-assignment` as it is, and its shorthand. Both only add threads,
  * so they combine with weir_thread_add.

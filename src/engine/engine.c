@@ -62,6 +62,9 @@ static void free_memory(weir_engine *engine)
     if (weir__load(&engine->routers, relaxed) != NULL) {
         engine->routers_close(engine);
     }
+    if (weir__load(&engine->admin, relaxed) != NULL) {
+        engine->admin_close(engine);
+    }
     weir__channels_close(engine);
     weir__waiters_free(engine);
     weir__release_text(&allocator, engine->name);

@@ -71,6 +71,8 @@ struct weir_engine {
     weir__channels channels;
     WEIR__ATOMIC(struct weir__routers *) routers; /* the flow room's, or NULL; set once ... */
     void (*routers_close)(weir_engine *engine);   /* ... with this */
+    WEIR__ATOMIC(struct weir__admin *) admin;     /* the host room's, the same */
+    void (*admin_close)(weir_engine *engine);
 
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
     WEIR__ATOMIC(struct weir__signal_ring *) signals;    /* a list that only grows, too */
