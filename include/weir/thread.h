@@ -62,6 +62,8 @@ typedef struct weir_thread_options {
     weir_priority priority; /* refusal by the system is a warning */
     int32_t priority_value; /* for fifo and round-robin 1..99, for nice -20..19 */
     bool external;          /* the application turns it: weir_thread_run_once */
+    weir_ns max_park;       /* one with a service that names no time to be called at does not sleep
+                               for longer; default 1 ms */
 } weir_thread_options;
 
 #define WEIR_THREAD_OPTIONS_INIT WEIR_SIZED(weir_thread_options)

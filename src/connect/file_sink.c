@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "connect/files.h"
 #include "connect/meter.h"
+#include "connect/payload.h"
 #include "connect/rotate.h"
 #include "connect/writer.h"
 #include "weir/turn.h"
@@ -234,8 +235,8 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
 {
     file_sink *s = state;
     const weir_ns now = weir_time_now(s->engine);
-    if (weir_event_as(event, &weir_text_type) == NULL &&
-        weir_event_as(event, &weir_bytes_type) == NULL) {
+    weir__payload payload;
+    if (!weir__payload_read(&payload, event)) {
         return WEIR_UNHANDLED;
     }
     look(s, now);
@@ -245,7 +246,7 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
     if (weir__writer_waits(&s->writer) >= s->config->buffer) {
         (void)write_out(s);
     }
-    const weir_status status = weir__writer_put(&s->writer, event->data, event->size);
+    const weir_status status = weir__writer_put(&s->writer, payload.data, payload.size);
     if (status != WEIR_OK) {
         return weir_turn_fail(turn, status,
                               status == WEIR_E_LIMIT ? "an event is larger than buffer-max"
@@ -333,4 +334,7 @@ const weir_component_type weir__file_sink_type = {
     .tear_down = tear_down,
     .handler = handler,
     .flush = flush,
+    .on_failure = WEIR_RETRY, /* while there is no room: in order, and nothing is lost */
+    .retry_max = 1000000,
+    .retry_delay = WEIR_MS,
 };

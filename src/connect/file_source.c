@@ -434,4 +434,5 @@ const weir_component_type weir__file_type = {
     .stop = stop,
     .tear_down = tear_down,
     .commit = commit,
+    .slow = WEIR_SLOW_BLOCK,
 };

@@ -17,6 +17,7 @@
 
 #include "base/error.h"
 #include "connect/files.h"
+#include "connect/payload.h"
 #include "connect/publish.h"
 #include "connect/writer.h"
 #include "weir/turn.h"
@@ -202,6 +203,7 @@ const weir_component_type weir__stdin_type = {
     .do_work = stdin_work,
     .stop = stdin_stop,
     .tear_down = stdin_tear_down,
+    .slow = WEIR_SLOW_BLOCK,
 };
 
 /* ---- stdout ---- */
@@ -268,14 +270,14 @@ static weir_status stdout_flush(void *state, weir_component *self)
 static weir_status stdout_handler(void *state, weir_turn *turn, const weir_event *event)
 {
     stdout_sink *s = state;
-    if (weir_event_as(event, &weir_text_type) == NULL &&
-        weir_event_as(event, &weir_bytes_type) == NULL) {
+    weir__payload payload;
+    if (!weir__payload_read(&payload, event)) {
         return WEIR_UNHANDLED;
     }
-    weir_status status = weir__writer_put(&s->writer, event->data, event->size);
+    weir_status status = weir__writer_put(&s->writer, payload.data, payload.size);
     if (status == WEIR_FULL) {
         (void)stdout_flush(s, s->self);
-        status = weir__writer_put(&s->writer, event->data, event->size);
+        status = weir__writer_put(&s->writer, payload.data, payload.size);
     }
     weir__meter_set(&s->meter, OUT_EVENTS, s->writer.events);
     return status == WEIR_OK
@@ -311,4 +313,7 @@ const weir_component_type weir__stdout_type = {
     .tear_down = stdout_tear_down,
     .handler = stdout_handler,
     .flush = stdout_flush,
+    .on_failure = WEIR_RETRY, /* while there is no room: in order, and nothing is lost */
+    .retry_max = 1000000,
+    .retry_delay = WEIR_MS,
 };

@@ -150,7 +150,8 @@ bool weir__engine_wants_default_threads(const weir_engine *engine)
     for (uint32_t i = 0; i < count; i++) {
         const weir__thread *thread =
             weir__load(&((weir_engine *)(uintptr_t)engine)->threads[i], relaxed);
-        if (thread->serves && !thread->servings[0]->dispatcher->dedicated) {
+        if (thread->serves && thread->serving_count > 0 &&
+            !thread->servings[0]->dispatcher->dedicated) {
             return false;
         }
     }

@@ -120,6 +120,7 @@ struct weir_engine {
     weir__mutex watch_lock;
     weir__watched *watched; /* a list; under watch_lock */
     weir__cell stuck;       /* handlers and hooks that were reported; the watchdog writes it */
+    uint64_t agent_ids;     /* given so far; under registry.lock */
     weir__watches watches;  /* under registry.lock (engine/down.h) */
     weir__letters letters;  /* engine/dead_letter.h */
     /* What it was made from, if that was a configuration (the settings room's). */
