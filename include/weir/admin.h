@@ -45,7 +45,8 @@ typedef struct weir_admin_options {
 /* Control. E_TAKEN: the name is. A command of a processor goes with it. */
 WEIR_API weir_status weir_admin_add(weir_engine *engine, const weir_admin_options *options,
                                     weir_error *error);
-/* Blocking: a call under way returns first. */
+/* Blocking: a call under way returns first. E_BLOCKING: inside a handler, also its own. UNKNOWN: no
+ * such command. E_INVALID: it is built in. */
 WEIR_API weir_status weir_admin_remove(weir_engine *engine, const char *name);
 
 /* The handler. Arguments are strings; NULL: there is no such one. */
@@ -76,13 +77,19 @@ WEIR_API weir_status weir_admin_fail(weir_admin_call *call, weir_status status, 
  * longest name of a command that they begin with, then its arguments. `may_change` false: a command
  * that changes something is refused. The answer, as JSON text, is `*answer` (free it with
  * weir_admin_free): {"command": "...", "status": "WEIR_OK", "rows": [{...}], "error": "..."}. An
- * unknown command is UNKNOWN, with the nearest names in the error.
+ * unknown command is UNKNOWN, with the nearest names in the error. TIMEOUT: of one that runs in a
+ * processor; the error says whether it was begun. One that was not will not be. At most 64 words of
+ * 4,096 bytes. *answer is NULL only if the status is E_NOMEM, E_BLOCKING, or E_INVALID for want of
+ * an engine.
  */
 WEIR_API weir_status weir_admin_run(weir_engine *engine, const char *const *words, size_t count,
                                     bool may_change, weir_ns timeout, char **answer);
+/* Control. Whether that call would change something. UNKNOWN: no such command. */
+WEIR_API weir_status weir_admin_changes(weir_engine *engine, const char *const *words, size_t count,
+                                        bool *changes);
 WEIR_API void weir_admin_free(weir_engine *engine, char *answer);
 
-/* Control. All commands, by name. */
+/* Control. All commands, by name. The visitor must not remove the one it is given. */
 WEIR_API void weir_admin_visit(weir_engine *engine,
                                bool (*visit)(void *context, const weir_admin_options *command),
                                void *context);

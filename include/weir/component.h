@@ -88,6 +88,15 @@ typedef struct weir_component_type {
      * origins of what was written. NULL: each event is done when its handler returns. */
     weir_status (*flush)(void *state, weir_component *self);
     uint32_t flush_max; /* default 1,024 */
+    /* With a handler: its last turn, when all that it will ever get is handled; may post, and comes
+     * again like an event if it fails. For totals, and for what was kept back. */
+    weir_status (*finish)(void *state, weir_turn *turn);
+    /* What a failing handler leads to, unless the instance says otherwise: as in
+     * weir_processor_options. A handler that passes events on, and answers FULL when it cannot,
+     * says WEIR_RETRY, 1,000,000 and a millisecond: so it waits, in order, and nothing is lost. */
+    weir_directive on_failure;
+    uint32_t retry_max;
+    weir_ns retry_delay;
 } weir_component_type;
 
 /* Any, from any hook or handler of the component. */

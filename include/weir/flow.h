@@ -105,6 +105,11 @@ WEIR_API weir_router weir_router_add(weir_engine *engine, const weir_router_opti
 /* Control. Zero: no such name, or stopped. */
 WEIR_API weir_router weir_router_find(weir_engine *engine, const char *name);
 
+/* Control. Calls `visit` with each router that is not stopped, until it answers false. */
+WEIR_API void weir_router_visit(weir_engine *engine,
+                                bool (*visit)(void *context, weir_router router, const char *name),
+                                void *context);
+
 /* Blocking; as weir_processor_stop: submits answer STOPPING from now on, those that wait too; what
  * was accepted is handled, then every flow ends as STOPPED. A stop of the engine does the same. */
 WEIR_API weir_status weir_router_stop(weir_engine *engine, weir_router router, weir_ns timeout,
@@ -196,6 +201,8 @@ typedef struct weir_router_counters {
     uint64_t p50_ns, p95_ns, p99_ns, max_ns; /* how long handlers take; of those that were timed */
     double imbalance; /* busiest worker's time in handlers, over the mean; 1: all alike; 0: none */
     uint64_t bytes;   /* memory for flows */
+    uint64_t timed;   /* handlers behind the percentiles, since the last reset */
+    bool timing;      /* weir_router_latency_set */
 } weir_router_counters;
 #define WEIR_ROUTER_COUNTERS_INIT WEIR_SIZED(weir_router_counters)
 
@@ -230,6 +237,12 @@ WEIR_API weir_status weir_flow_counters_get(weir_engine *engine, weir_router rou
 WEIR_API weir_status weir_flow_counters_get_bytes(weir_engine *engine, weir_router router,
                                                   const void *key, size_t size,
                                                   weir_flow_counters *out);
+
+/* Control. Whether its handlers are timed, one in latency_every; from the beginning they are. What
+ * was measured stays. E_INVALID: of one with targets, which are not. UNKNOWN: no such router. */
+WEIR_API weir_status weir_router_latency_set(weir_engine *engine, weir_router router, bool timed);
+/* Control. The percentiles of a router and its workers begin anew. E_NOMEM. */
+WEIR_API weir_status weir_router_latency_reset(weir_engine *engine, weir_router router);
 
 #ifdef __cplusplus
 }

@@ -111,6 +111,12 @@ WEIR_API weir_processor weir_processor_find(weir_engine *engine, const char *nam
 WEIR_API size_t weir_processor_name(weir_engine *engine, weir_processor processor, char *out,
                                     size_t size);
 
+/* Control. Calls `visit` with each processor there is, until it answers false. What comes or goes
+ * meanwhile may be missed. */
+WEIR_API void weir_processor_visit(weir_engine *engine,
+                                   bool (*visit)(void *context, weir_processor processor),
+                                   void *context);
+
 /*
  * Control. Puts it onto another dispatcher; nothing is lost, and its events keep their order. Every
  * turn that begins after this has returned is run by a thread of the new one; a turn under way at

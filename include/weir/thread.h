@@ -62,6 +62,8 @@ typedef struct weir_thread_options {
     weir_priority priority; /* refusal by the system is a warning */
     int32_t priority_value; /* for fifo and round-robin 1..99, for nice -20..19 */
     bool external;          /* the application turns it: weir_thread_run_once */
+    weir_ns max_park;       /* one with a service that names no time to be called at does not sleep
+                               for longer; default 1 ms */
 } weir_thread_options;
 
 #define WEIR_THREAD_OPTIONS_INIT WEIR_SIZED(weir_thread_options)
@@ -86,6 +88,12 @@ WEIR_API weir_status weir_thread_remove(weir_engine *engine, weir_thread thread,
 
 /* Any. Zero: no such name. */
 WEIR_API weir_thread weir_thread_find(weir_engine *engine, const char *name);
+
+/* Control. Calls `visit` with each thread, until it answers false. The string is valid during the
+ * call. */
+WEIR_API void weir_thread_visit(weir_engine *engine,
+                                bool (*visit)(void *context, weir_thread thread, const char *name),
+                                void *context);
 
 /*
  * Assignments: `thread-dispatcher-assignment` as it is, and its shorthand. Both only add threads,

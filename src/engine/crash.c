@@ -12,6 +12,7 @@
 #include "engine/crash.h"
 
 #include "base/line.h"
+#include "engine/agents.h"
 #include "engine/engine.h"
 #include "engine/processor.h"
 #include "engine/trail.h"
@@ -106,9 +107,30 @@ static void put_signal(const weir__crash *crash)
     }
 }
 
+/* Of its agents, not of its events. */
+static bool is_of_agents(const weir__trail *trail)
+{
+    return trail->thread != NULL && trail != &trail->thread->trail;
+}
+
+/* The one whose code runs cannot be gone, unless it has left in a call of its own. */
+static void put_agent(const weir__trail *trail, uint64_t id)
+{
+    const weir__agent *agent = trail->thread->agents->current;
+    weir__line_text(&line, " of agent ");
+    if (agent != NULL) {
+        put_quoted(agent->name);
+    } else {
+        weir__line_text(&line, "#");
+        weir__line_number(&line, id);
+        weir__line_text(&line, " (gone)");
+    }
+}
+
 static void write_guilty(const weir__crash *crash, const weir__trail *trail)
 {
-    static const char *const hooks[] = { "handler", "unhandled hook", "init", "destroy", "hook" };
+    static const char *const hooks[] = { "handler", "unhandled hook",    "init", "destroy", "hook",
+                                         "do_work", "call on the thread" };
     put_signal(crash);
     if (!weir__trail_runs(trail)) {
         weir__line_text(&line, " on a thread of weir's, outside handlers");
@@ -119,6 +141,11 @@ static void write_guilty(const weir__crash *crash, const weir__trail *trail)
     weir__line_text(&line, " in the ");
     weir__line_text(&line, hooks[weir__trail_hook_at(weir__cell_read(&trail->at))]);
     const uint64_t processor = weir__cell_read(&step->processor);
+    if (is_of_agents(trail)) {
+        put_agent(trail, processor);
+        write_line();
+        return;
+    }
     const bool timer = type_of(step) == NULL && step->size == WEIR__HOOK_TIMER;
     weir__line_text(&line, timer ? " of a timer" : " of");
     if (processor != 0) {
@@ -238,7 +265,7 @@ static bool write_part(const weir__crash *crash, uint32_t part)
         write_where(crash, trail);
         return true;
     case 2:
-        write_events(trail);
+        write_events(is_of_agents(trail) ? &trail->thread->trail : trail);
         return true;
     default:
         leave(trail);

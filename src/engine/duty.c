@@ -14,6 +14,7 @@
 #include "engine/duty.h"
 
 #include "base/assert.h"
+#include "engine/agents.h"
 #include "engine/engine.h"
 #include "engine/fair.h"
 #include "engine/processor.h"
@@ -23,7 +24,6 @@
 #include "engine/watchdog.h"
 #include "sync/word.h"
 
-#define SERVICE_PARK WEIR_MS /* a service that gives no deadline is called at least so often */
 #define GAPS_BEFORE_SLEEP 64u
 #define PAUSES_BEFORE_YIELD 32u
 #define GAP_SLEEP (20 * WEIR_US)
@@ -139,10 +139,10 @@ static void put_back(weir__thread *thread, weir__serving *serving, weir__process
 
 /* How many turns may follow each other, of what the thread keeps, without a look at anything else.
  * Whether to leave is asked then, too: no handler begins after the end of the engine. */
-static uint32_t turns_in_a_row(const weir__thread *thread)
+static uint32_t turns_in_a_row(weir__thread *thread)
 {
-    const bool has_nothing_else =
-        thread->serving_count == 1 && thread->services == NULL && !thread->external;
+    const bool has_nothing_else = thread->serving_count == 1 &&
+                                  weir__load(&thread->hosting, relaxed) == 0 && !thread->external;
     return has_nothing_else && thread->kept_in_a_row < KEPT_IN_A_ROW_MAX
                ? KEPT_IN_A_ROW_MAX - thread->kept_in_a_row
                : 1;
@@ -183,18 +183,19 @@ static void note_work(weir__thread *thread, weir__serving *serving)
     weir__idle_work(&thread->idle, weir__clock_now);
 }
 
-static bool run_services(weir__thread *thread)
+static bool run_agents(weir__thread *thread)
 {
-    bool work = false;
-    if (thread->services == NULL) {
+    if (weir__load(&thread->hosting, relaxed) == 0) {
         return false;
     }
     /* A long round of theirs must not look like a search that others can rely on. */
     weir__duty_search_end(thread, true);
     reveal(thread, NULL);
     weir__fair_step_out(thread);
-    for (weir__service *service = thread->services; service != NULL; service = service->next) {
-        work |= service->do_work(service->state) > 0;
+    const bool work = weir__agents_round(thread);
+    if (work) {
+        thread->looked = false;
+        weir__idle_work(&thread->idle, weir__clock_now);
     }
     weir__engine_progress_if_stopping(thread->engine); /* they may never let the thread idle */
     return work;
@@ -238,7 +239,7 @@ weir__round weir__duty_round(weir__thread *thread)
 {
     const uint32_t count = thread->serving_count;
     bool failed = false;
-    bool succeeded = run_services(thread);
+    bool succeeded = run_agents(thread);
     weir__round result = succeeded ? WEIR__ROUND_WORK : WEIR__ROUND_NOTHING;
     weir__cell_add(&thread->rounds, 1);
     for (uint32_t n = 0; n < count; n++) {
@@ -303,6 +304,17 @@ static void hand_over(weir__thread *thread)
     weir__duty_hand_over(thread);
 }
 
+/* So long, or until an agent wants to be called. */
+static weir_ns within(weir__thread *thread, weir_ns span)
+{
+    const weir_ns until = weir__agents_until(thread);
+    if (until == WEIR_FOREVER) {
+        return span;
+    }
+    const weir_ns left = until - weir__clock_now();
+    return left < span ? left : span;
+}
+
 /* Ends early if it is woken, by a stop. The loop ends with the clock. */
 static void wait_out(weir__thread *thread, weir_ns delay)
 {
@@ -331,9 +343,10 @@ static void back_off(weir__thread *thread)
     weir__cell_add(&serving->backoff_ns, (uint64_t)delay);
     hand_over(thread);
     weir__store(&thread->wake, 0, seq_cst);
-    if (!must_leave(thread)) {
-        wait_out(thread, delay);
+    if (weir__agents_rest(thread) && !must_leave(thread)) {
+        wait_out(thread, within(thread, delay));
     }
+    weir__agents_rise(thread);
 }
 
 static void nap(weir__thread *thread)
@@ -341,9 +354,10 @@ static void nap(weir__thread *thread)
     hand_over(thread);
     weir__engine_progress_if_stopping(thread->engine);
     weir__store(&thread->wake, 0, seq_cst);
-    if (!must_leave(thread)) {
-        weir__word_wait(&thread->wake, 0, thread->idle.sleep);
+    if (weir__agents_rest(thread) && !must_leave(thread)) {
+        weir__word_wait(&thread->wake, 0, within(thread, thread->idle.sleep));
     }
+    weir__agents_rise(thread);
 }
 
 bool weir__duty_park(weir__thread *thread)
@@ -357,13 +371,14 @@ bool weir__duty_park(weir__thread *thread)
         weir__or(thread->external ? &dispatcher->parked_external[word] : &dispatcher->parked[word],
                  bit, seq_cst);
     }
-    return !must_leave(thread) && !any_work(thread);
+    return weir__agents_rest(thread) && !must_leave(thread) && !any_work(thread);
 }
 
 void weir__duty_unpark(weir__thread *thread)
 {
     const uint64_t bit = UINT64_C(1) << (thread->index % 64);
     const uint32_t word = thread->index / 64;
+    weir__agents_rise(thread);
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         weir__dispatcher *dispatcher = thread->servings[i]->dispatcher;
         if (thread->external) {
@@ -381,11 +396,10 @@ static void park(weir__thread *thread)
         weir__cell_add(&thread->parks, 1);
         weir__engine_progress_if_stopping(thread->engine);
         /* Ends with a wake-up; a spurious return finds the word unchanged and sleeps on. */
-        const weir_ns most = thread->services != NULL ? SERVICE_PARK : WEIR_FOREVER;
         weir__watched_rest(&thread->watched);
         while (weir__load(&thread->wake, seq_cst) == 0) {
-            if (!weir__word_wait(&thread->wake, 0, most)) {
-                break; /* its services want to be looked at */
+            if (!weir__word_wait(&thread->wake, 0, within(thread, WEIR_FOREVER))) {
+                break; /* an agent wants to be called */
             }
         }
         weir__watched_up(thread->engine, &thread->watched);

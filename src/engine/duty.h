@@ -1,5 +1,5 @@
 /*
- * engine/duty.h - the duty cycle: one round over a thread's dispatchers and services.
+ * engine/duty.h - the duty cycle: one round over a thread's dispatchers and agents.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -10,7 +10,7 @@
 
 /* What one round brought. */
 typedef enum weir__round {
-    WEIR__ROUND_WORK,      /* a turn was run, or a service did something */
+    WEIR__ROUND_WORK,      /* a turn was run, or an agent did something */
     WEIR__ROUND_NOTHING,   /* nothing to do */
     WEIR__ROUND_AGAIN,     /* some locks were held by others, some not: look again */
     WEIR__ROUND_CONTENDED, /* every lock was held by others */

@@ -63,6 +63,9 @@ static void free_memory(weir_engine *engine)
     if (weir__load(&engine->routers, relaxed) != NULL) {
         engine->routers_close(engine);
     }
+    if (weir__load(&engine->admin, relaxed) != NULL) {
+        engine->admin_close(engine);
+    }
     weir__channels_close(engine);
     weir__waiters_free(engine);
     weir__release_text(&allocator, engine->name);
@@ -148,7 +151,8 @@ bool weir__engine_wants_default_threads(const weir_engine *engine)
     for (uint32_t i = 0; i < count; i++) {
         const weir__thread *thread =
             weir__load(&((weir_engine *)(uintptr_t)engine)->threads[i], relaxed);
-        if (thread->serves && !thread->servings[0]->dispatcher->dedicated) {
+        if (thread->serves && thread->serving_count > 0 &&
+            !thread->servings[0]->dispatcher->dedicated) {
             return false;
         }
     }

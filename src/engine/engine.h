@@ -75,6 +75,8 @@ struct weir_engine {
     WEIR__ATOMIC(struct weir__feeds *) feeds;     /* the feed room's, or NULL; set once ... */
     const struct weir__fed_hooks *fed;            /* ... with this (engine/fed.h) */
     weir__atomic_u64 placed; /* grows when it changes who runs what, or where */
+    WEIR__ATOMIC(struct weir__admin *) admin;     /* the host room's, the same */
+    void (*admin_close)(weir_engine *engine);
 
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
     WEIR__ATOMIC(struct weir__signal_ring *) signals;    /* a list that only grows, too */
@@ -123,6 +125,7 @@ struct weir_engine {
     weir__mutex watch_lock;
     weir__watched *watched; /* a list; under watch_lock */
     weir__cell stuck;       /* handlers and hooks that were reported; the watchdog writes it */
+    uint64_t agent_ids;     /* given so far; under registry.lock */
     weir__watches watches;  /* under registry.lock (engine/down.h) */
     weir__letters letters;  /* engine/dead_letter.h */
     /* What it was made from, if that was a configuration (the settings room's). */

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/assert.h"
+#include "engine/agents.h"
 #include "engine/duty.h"
 #include "engine/engine.h"
 #include "engine/turn.h"
@@ -37,7 +38,7 @@ static uint64_t handled_by(const weir__thread *thread)
 static bool turn_until(weir__thread *thread, uint64_t last)
 {
     weir_engine *engine = thread->engine;
-    /* Rounds are bounded too: services could have work for ever. */
+    /* Rounds are bounded too: agents could have work for ever. */
     for (uint32_t rounds = 0; handled_by(thread) < last && rounds < ROUNDS_MAX; rounds++) {
         const weir__phase phase = weir__engine_phase(engine);
         if (phase >= WEIR__ABANDONED) {
@@ -121,6 +122,7 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
         weir__duty_hand_over(thread);
     }
     const uint64_t handled = handled_by(thread) - first;
+    weir__agents_let_go(thread);
     (void)weir__context_trail_swap(outer);
     weir__context_handler_end();
     weir__context_detach(&thread->context);

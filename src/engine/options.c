@@ -138,6 +138,7 @@ weir_status weir__options_thread(const weir_thread_options *in, weir_thread_opti
         weir__check_span(&check, "idle_spin_max", &out->idle_spin_max, 1, WEIR_S, 20 * WEIR_US);
     }
     weir__check_span(&check, "idle_sleep", &out->idle_sleep, 1, HOUR, WEIR_MS);
+    weir__check_span(&check, "max_park", &out->max_park, 1, HOUR, WEIR_MS);
     check_cores(&check, out);
     weir__check_choice(&check, "priority", (int)out->priority, WEIR_PRIORITY_ROUND_ROBIN,
                        "one of WEIR_PRIORITY_...");

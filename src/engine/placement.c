@@ -29,6 +29,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "engine/agents.h"
 #include "engine/duty.h"
 #include "engine/life.h"
 #include "engine/options.h"
@@ -192,6 +193,13 @@ static weir_status may_go(weir_engine *engine, const weir__thread *thread, weir_
     if (weir__engine_phase(engine) >= WEIR__STOPPING) {
         return weir__error_at(error, WEIR_E_INVALID, "weir_thread_remove",
                               "the engine is stopping or stopped: its threads leave by themselves");
+    }
+    char agent[64];
+    if (weir__agents_any((weir__thread *)(uintptr_t)thread, agent, sizeof(agent))) {
+        return weir__error_at(error, WEIR_E_INVALID, path,
+                              "is \"%.100s\", which \"%s\" is on: remove that first, or put it "
+                              "elsewhere",
+                              thread->name, agent);
     }
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         weir__dispatcher *d = thread->servings[i]->dispatcher;

@@ -7,6 +7,7 @@
 #define WEIR_ENGINE_POST_H
 
 #include "engine/engine.h"
+#include "engine/origin.h"
 
 /* Who posts. */
 typedef struct weir__posting {
@@ -16,6 +17,7 @@ typedef struct weir__posting {
     bool in_handler; /* accepted until CLOSING; never waits */
     uint32_t marks;  /* WEIR__ENVELOPE_OWN, of events of weir's own (engine/own.h); ASKS; else 0 */
     uint64_t ask;    /* with ASKS: the number of the question; else 0 */
+    weir_origin *origin; /* goes along; each accepted event takes a reference. Mostly NULL */
 } weir__posting;
 
 /* By a call that names no turn. False: no context can be had (why_not says the status). A handler's

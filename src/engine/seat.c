@@ -20,6 +20,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/agents.h"
 #include "engine/crash.h"
 #include "engine/engine.h"
 #include "engine/placement.h"
@@ -221,6 +222,7 @@ static weir_status find_dispatchers(weir__thread *thread, const char *const *nam
 void weir__thread_free(weir__thread *thread)
 {
     const weir_allocator *allocator = &thread->engine->allocator;
+    weir__agents_free(thread);
     if (thread->doorbell >= 0) {
         weir__doorbell_close(thread->doorbell);
     }
@@ -313,6 +315,9 @@ static weir_status copy_options(weir__thread *thread, const weir_thread_options 
     }
     weir__release(allocator, thread->cores, thread->core_total * sizeof(int32_t));
     weir__watchdog_rename(thread->engine, &thread->watched, copy); /* it may be reading the old */
+    if (thread->agents != NULL) {
+        weir__watchdog_rename(thread->engine, &thread->agents->watched, copy);
+    }
     weir__release_text(allocator, thread->name);
     thread->options = *options;
     thread->name = copy;
@@ -344,7 +349,7 @@ static void settle(weir__thread *thread)
     thread->again = 0;
     thread->gaps = 0;
     thread->woken = false;
-    thread->services = NULL;
+    weir__agents_reopen(thread);
     thread->backoff = (weir__backoff){ .random = weir__random_seed() + thread->index };
     /* No two runs of a trail may look alike to the watchdog: it goes on from where it is. */
     thread->trail.before = weir__trail_count(&thread->trail);

@@ -20,6 +20,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "engine/agents.h"
 #include "engine/bury.h"
 #include "engine/fed.h"
 #include "engine/freeze.h"
@@ -316,6 +317,17 @@ static void answer_stops(weir_engine *engine)
     weir__mutex_unlock(&registry->lock);
 }
 
+/* Of threads that never ran, and of external ones. */
+static void close_agents(weir_engine *engine)
+{
+    weir__mutex_lock(&engine->registry.lock);
+    const uint32_t count = weir__threads_count(engine);
+    for (uint32_t i = 0; i < count; i++) {
+        weir__agents_close(weir__thread_at(engine, i));
+    }
+    weir__mutex_unlock(&engine->registry.lock);
+}
+
 bool weir__shutdown_claim(weir_engine *engine)
 {
     uint32_t none = 0;
@@ -402,6 +414,7 @@ void weir__shutdown(weir_engine *engine, weir_ns timeout)
         waiting = freeze_and_count(engine);
         engine->stop_status = started || waiting > 0 ? WEIR_TIMEOUT : WEIR_OK;
     }
+    close_agents(engine);
     answer_stops(engine);
     write_report(engine, waiting);
     end_stop(engine);
@@ -415,6 +428,7 @@ void weir__shutdown_failed_start(weir_engine *engine)
     weir__waiters_close(engine);
     wake_everyone(engine);
     weir__shutdown_join(engine, WEIR_FOREVER);
+    close_agents(engine);
     weir__mutex_lock(&engine->registry.lock);
     close_all(engine);
     (void)weir__contexts_wait(engine, weir__deadline(JOIN_GRACE, 0));

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/agents.h"
 #include "engine/crash.h"
 #include "engine/duty.h"
 #include "engine/engine.h"
@@ -118,6 +119,7 @@ static void run(void *argument)
         (void)weir__context_trail_swap(&thread->trail);
         weir__watched_up(engine, &thread->watched);
         weir__duty_run(thread);
+        weir__agents_let_go(thread);
         weir__watched_rest(&thread->watched);
         (void)weir__context_trail_swap(NULL);
         weir__context_handler_end();

@@ -47,13 +47,6 @@ static inline weir__serving *weir__servings_first(weir__dispatcher *dispatcher)
     return weir__load(&dispatcher->servings, acquire); /* [V7] pairs with [V6] */
 }
 
-/* A hosted service: do_work once a duty cycle; returns how much it did. */
-typedef struct weir__service {
-    int32_t (*do_work)(void *state);
-    void *state;
-    struct weir__service *next;
-} weir__service;
-
 /* What a handler is given: one for each thread, which runs one turn at a time. */
 struct weir_turn {
     weir__context *context;
@@ -86,6 +79,9 @@ typedef struct weir__thread {
     weir__atomic_u32 leave;             /* it is removed, or its dedicated processor is gone */
     int doorbell;                       /* external ones: rung instead; -1: it has none */
     bool external;                      /* the application turns it */
+    weir__atomic_u32 hosting;           /* agents, and what is asked of them: engine/agents.h */
+    struct weir__agents *agents;        /* NULL: it never had any. Under registry.lock; for the
+                                           thread once `hosting` says so */
 
     /* Its own. */
     _Alignas(64) weir_engine *engine;
@@ -103,7 +99,6 @@ typedef struct weir__thread {
     bool woken;              /* since the last work: the next work found counts for wakeups_found */
     weir__idle idle;
     weir__backoff backoff;
-    weir__service *services;
     weir__serving **servings; /* serving_count of them */
     weir__cell turns, rounds, rounds_idle, parks, backoffs;
     weir__atomic_u32 share_at;         /* the monitor: keeping so many, it has work for two */

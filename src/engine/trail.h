@@ -27,7 +27,9 @@ typedef enum weir__hook {
     WEIR__HOOK_UNHANDLED,
     WEIR__HOOK_INIT,
     WEIR__HOOK_DESTROY,
-    WEIR__HOOK_TIMER, /* of a timer, whose receiver is the processor, if it has one */
+    WEIR__HOOK_TIMER,   /* of a timer, whose receiver is the processor, if it has one */
+    WEIR__HOOK_DO_WORK, /* of an agent, whose id stands for the processor; so the next one */
+    WEIR__HOOK_CALL,
 } weir__hook;
 
 typedef struct weir__step {
@@ -44,7 +46,8 @@ struct weir__thread;
 
 typedef struct weir__trail {
     weir_engine *engine;
-    struct weir__thread *thread; /* NULL: a scheduler's; or one that buries what was left */
+    struct weir__thread *thread; /* NULL: a scheduler's; or one that buries what was left. Its own
+                                    one is in the thread, another its agents' */
     const char *name;            /* of a scheduler's thread; else NULL */
     bool watched;                /* by a watchdog; only the simulator asks */
     weir__cell at;   /* one move into a step, one out of it: half-way while something runs, and then

@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/agents.h"
 #include "sync/stack.h"
 #include "sync/word.h"
 
@@ -203,6 +204,11 @@ static bool take_stack(weir__watchdog *dog, int32_t system_id)
     return true;
 }
 
+static bool is_agent(const finding *found)
+{
+    return found->doing.hook == WEIR__HOOK_DO_WORK || found->doing.hook == WEIR__HOOK_CALL;
+}
+
 /* When it has returned, its processor may be gone: the name is kept until then. */
 static void name_processor(weir_engine *engine, finding *found)
 {
@@ -213,7 +219,11 @@ static void name_processor(weir_engine *engine, finding *found)
     if (processor.id == 0) {
         return; /* a timer without an event */
     }
-    if (weir_processor_name(engine, processor, found->who, sizeof(found->who)) == 0) {
+    if (is_agent(found)) {
+        if (!weir__agent_name(engine, processor.id, found->who, sizeof(found->who))) {
+            snprintf(found->who, sizeof(found->who), "#%llu", (unsigned long long)processor.id);
+        }
+    } else if (weir_processor_name(engine, processor, found->who, sizeof(found->who)) == 0) {
         weir__handle_text(processor, found->who, sizeof(found->who));
     }
     weir__mutex_lock(&engine->watch_lock);
@@ -231,12 +241,16 @@ static void say(weir__watchdog *dog, finding *found)
                                            "its unhandled hook has not returned",
                                            "its init has not returned",
                                            "its destroy has not returned",
-                                           "the hook of a timer has not returned" };
+                                           "the hook of a timer has not returned",
+                                           "its do_work has not returned",
+                                           "a call on its thread has not returned" };
     static const char *const returned[] = { "its handler has returned after all",
                                             "its unhandled hook has returned after all",
                                             "its init has returned after all",
                                             "its destroy has returned after all",
-                                            "the hook of a timer has returned after all" };
+                                            "the hook of a timer has returned after all",
+                                            "its do_work has returned after all",
+                                            "a call on its thread has returned after all" };
     weir_engine *engine = dog->engine;
     char component[WEIR__WATCHED_NAME + 16];
     char ran[32];
@@ -248,7 +262,10 @@ static void say(weir__watchdog *dog, finding *found)
     }
     name_processor(engine, found);
     snprintf(component, sizeof(component), "%s%s",
-             found->doing.processor != 0 ? "processor " : "timer", found->who);
+             is_agent(found)               ? "agent "
+             : found->doing.processor != 0 ? "processor "
+                                           : "timer",
+             found->who);
     span_text(found->ran, ran, sizeof(ran));
     snprintf(reports, sizeof(reports), "%u", found->reports);
     if (found->doing.type != NULL) {

@@ -23,6 +23,7 @@
 typedef struct pump {
     weir__posting by;
     weir_block *spent;
+    weir_origin *over;
     uint32_t moved;
 } pump;
 
@@ -37,6 +38,9 @@ static void pump_end(const pump *p)
 {
     if (p->spent != NULL) {
         weir__blocks_end(p->by.context, p->spent);
+    }
+    if (p->over != NULL) {
+        weir__origins_end(p->over);
     }
 }
 
@@ -72,6 +76,9 @@ void weir__lane_push(weir__lane *lane, const weir__parcel *parcel, weir_origin *
     record->type = event->type;
     record->flow = parcel->flow;
     record->origin = origin;
+    if (origin != NULL) {
+        weir__origin_hold(origin, 1);
+    }
     record->size = event->size;
     record->flags = event->flags & 0xffffu;
     if (parcel->block != NULL) {
@@ -99,6 +106,9 @@ static void free_records(pump *p, weir__lane *lane, uint64_t head)
             weir__block_let_go(record->payload.shared.block)) {
             weir__block_put_aside(record->payload.shared.block, &p->spent);
         }
+        if (record->origin != NULL && weir__origin_let_go(record->origin)) {
+            weir__origin_put_aside(record->origin, &p->over);
+        }
     }
     if (head != from) {
         weir__spsc_free(&lane->ring, head);
@@ -118,13 +128,17 @@ static void free_what_is_read(pump *p, weir__lane *lane)
 
 /* ---- the pump: lane's lock held, inside the mark ---- */
 
-/* The events of records in a row, as parcels. Returns how many. */
+/* The events of records in a row that have one origin, as parcels. Returns how many. */
 static uint32_t unpack(weir__lane *lane, uint64_t from, uint64_t end, weir_event *events,
-                       weir__parcel *parcels)
+                       weir__parcel *parcels, weir_origin **origin)
 {
     uint32_t count = 0;
+    *origin = ((weir__record *)weir__spsc_at(&lane->ring, from))->origin;
     while (from != end && count < RUN_MAX) {
         weir__record *record = weir__spsc_at(&lane->ring, from++);
+        if (record->origin != *origin) {
+            break;
+        }
         const bool shared = (record->flags & WEIR__RECORD_BLOCK) != 0;
         events[count] =
             (weir_event){ .type = record->type,
@@ -185,7 +199,7 @@ static void serve(pump *p, weir__lane *lane, weir__reader *reader, uint64_t tail
     weir_status status = WEIR_OK;
     reader->full = false;
     while (reader->next != tail && status == WEIR_OK) {
-        const uint32_t count = unpack(lane, reader->next, tail, events, parcels);
+        const uint32_t count = unpack(lane, reader->next, tail, events, parcels, &p->by.origin);
         const uint32_t got =
             reader->gone ? 0 : offer_run(p, reader->subscriber, parcels, count, &status);
         reader->next += got;
@@ -479,9 +493,7 @@ void weir__lane_free(weir_engine *engine, weir__lane *lane)
     if (lane->ring.places != NULL) {
         free_records(&p, lane, weir__spsc_tail(&lane->ring));
     }
-    if (p.spent != NULL) {
-        weir__blocks_end(context, p.spent);
-    }
+    pump_end(&p);
     weir__spsc_close(&lane->ring, &engine->allocator);
     weir__release(&engine->allocator, lane->readers, lane->capacity * sizeof(*lane->readers));
     weir__release(&engine->allocator, lane, sizeof(*lane));

@@ -5,6 +5,7 @@
  */
 #include "base/memory.h"
 #include "engine/turn.h"
+#include "flow/latency.h"
 #include "flow/router.h"
 #include "flow/submit.h"
 #include "flow/table.h"
@@ -84,14 +85,20 @@ static void count_ends(weir__router *router, weir_router_counters *c)
  * was. */
 static void count_handled(weir__router *router, weir_router_counters *c)
 {
-    weir__histogram_sum *sum = &(weir__histogram_sum){ .count = 0 };
     for (uint32_t i = 0; i < router->worker_count; i++) {
         const weir__worker *worker = &router->workers[i];
         c->handled += weir__cell_read(&worker->handled);
         c->dead += weir__cell_read(&worker->dead);
         c->depth += depth_of(router, worker);
-        weir__histogram_sum_add_live(sum, &worker->latency);
     }
+}
+
+static void count_latency(weir__router *router, weir_router_counters *c)
+{
+    weir__histogram_sum *sum = &(weir__histogram_sum){ .count = 0 };
+    weir__router_latency(router, 0, router->worker_count, sum);
+    c->timed = sum->count;
+    c->timing = !router->targeted && weir__load(&router->untimed, relaxed) == 0;
     c->p50_ns = weir__histogram_sum_percentile(sum, 50);
     c->p95_ns = weir__histogram_sum_percentile(sum, 95);
     c->p99_ns = weir__histogram_sum_percentile(sum, 99);
@@ -116,6 +123,7 @@ weir_status weir_router_counters_get(weir_engine *engine, weir_router handle,
         c.ingress += beyond_of(router, &router->workers[i]);
     }
     weir__context_leave(context);
+    count_latency(router, &c);
     c.dropped_newest = weir__load(&router->dropped_newest, relaxed);
     c.dropped_oldest = weir__load(&router->dropped_oldest, relaxed);
     c.submitted = submitted_to(router); /* after what became of it: never less */
@@ -150,7 +158,7 @@ weir_status weir_worker_counters_get(weir_engine *engine, weir_router handle, ui
     }
     weir__worker *worker = &router->workers[index];
     weir__histogram_sum *sum = &(weir__histogram_sum){ .count = 0 };
-    weir__histogram_sum_add_live(sum, &worker->latency);
+    weir__router_latency(router, index, 1, sum);
     c.p50_ns = weir__histogram_sum_percentile(sum, 50);
     c.p95_ns = weir__histogram_sum_percentile(sum, 95);
     c.p99_ns = weir__histogram_sum_percentile(sum, 99);

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "engine/room.h"
+#include "flow/latency.h"
 #include "flow/options.h"
 #include "flow/sweep.h"
 #include "flow/table.h"
@@ -110,6 +111,7 @@ static void free_router(weir__router *router)
 {
     const weir_allocator *allocator = &router->engine->allocator;
     weir__table_close(router);
+    weir__router_latency_free(router);
     weir__release(allocator, router->workers, router->worker_count * sizeof(*router->workers));
     weir__release_text(allocator, router->name);
     weir__release(allocator, router, sizeof(*router));

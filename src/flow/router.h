@@ -171,6 +171,9 @@ typedef struct weir__router {
     uint32_t chunk_given;                   /* of them: that belong to a shard */
     weir__atomic_u64 bytes;                 /* of chunks, tables and keys */
     weir__mutex look_lock;                  /* of looks at rates */
+    weir__histogram_sum *latency_since;     /* under look_lock: a worker each, what the last reset
+                                               found; NULL: there was none */
+    weir__atomic_u32 untimed;               /* 1: handlers are not timed */
     bool freed; /* under routers.lock: its memory is gone, its figures stay */
 } weir__router;
 

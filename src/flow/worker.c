@@ -96,6 +96,9 @@ static weir_status handle(weir__worker *worker, weir_turn *turn, void *state,
         return call(worker, turn, state, event);
     }
     worker->until_timed = worker->router->options.latency_every;
+    if (weir__load(&worker->router->untimed, relaxed) != 0) {
+        return call(worker, turn, state, event);
+    }
     const weir_ns began = weir__clock_now();
     const weir_status status = call(worker, turn, state, event);
     const weir_ns took = weir__clock_now() - began;

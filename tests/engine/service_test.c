@@ -1,21 +1,19 @@
 /*
- * engine/service_test.c - the duty cycle has its place for hosted services: each is called once a
- * round, and work that it reports keeps its thread from idling.
- *
- * Services have no public face yet: the tests hang them into the thread before the start. What a
- * thread does between two calls of a service that has no work is left open here on purpose.
+ * engine/service_test.c - the duty cycle has its place for services: each is called once a round,
+ * and work that it reports keeps its thread from idling. What agents can do beyond that is in
+ * agent_test.c.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "engine_support.h"
 
+#include "engine/agent.h"
 #include "engine/engine.h"
 
 enum { BUSY_CALLS = 2000 };
 
 /* A service that has work for some calls. Plain fields are its thread's, read after the stop. */
 typedef struct worker {
-    weir__service service;
     weir__thread *thread;
     int64_t busy_calls;    /* how many calls still find work; negative: all until `enough` */
     int32_t work;          /* what such a call returns */
@@ -30,9 +28,10 @@ typedef struct worker {
     pid_t tid;
 } worker;
 
-static int32_t work_once(void *state)
+static int32_t work_once(void *state, weir_ns *next)
 {
     worker *w = state;
+    *next = 0;
     const uint64_t calls = atomic_load_explicit(&w->calls, memory_order_relaxed) + 1;
     const uint64_t idle_rounds = weir__cell_read(&w->thread->rounds_idle);
     if (w->tid == 0) {
@@ -63,12 +62,9 @@ static void attach(weir_engine *engine, weir_thread thread, worker *w)
 {
     w->thread = weir__thread_of(engine, thread);
     assert_non_null(w->thread);
-    w->service = (weir__service){ work_once, w, NULL };
-    weir__service **last = &w->thread->services;
-    while (*last != NULL) {
-        last = &(*last)->next;
-    }
-    *last = &w->service;
+    const weir__agent_plan plan = { .name = "worker", .do_work = work_once, .context = w };
+    weir_error error = WEIR_ERROR_INIT;
+    assert_non_null(weir__agent_join(engine, thread, &plan, &error));
 }
 
 static bool await_calls(worker *w, uint64_t target)
@@ -125,7 +121,7 @@ static void several_services_are_called_in_their_order(void **state)
     weir_engine *engine = engine_with_thread(WEIR_IDLE_PARK, &thread);
     worker workers[SERVICES] = { 0 };
     for (uint32_t i = 0; i < SERVICES; i++) {
-        workers[i].without = -7; /* no count: must not cancel the work of another one */
+        workers[i].without = 0; /* of one must not cancel the work of another one */
         workers[i].before = i > 0 ? &workers[i - 1] : NULL;
         attach(engine, thread, &workers[i]);
     }
