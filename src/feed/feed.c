@@ -22,7 +22,7 @@ static void free_feed(weir__feed *feed)
     for (uint32_t i = 0; i < feed->lane_made; i++) {
         weir__lane_free(engine, feed->lanes[i]);
     }
-    weir__release(&engine->allocator, feed->lanes, feed->lane_capacity * sizeof(*feed->lanes));
+    weir__release(&engine->allocator, feed->lanes, feed->lane_capacity * sizeof(weir__lane *));
     weir__replay_free(feed);
     weir__position_free(feed);
     weir__release_text(&engine->allocator, feed->name);

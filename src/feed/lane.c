@@ -2,8 +2,8 @@
  * feed/lane.c - records go into a ring, and out of it into mailboxes.
  *
  * The pump takes runs of records to one reader after the other, by one claim each, as a batch of
- * posts does (engine/batch.c). What a claim may need of memory is had before; who has none loses the
- * event, counted.
+ * posts does (engine/batch.c). What a claim may need of memory is had before; who has none loses
+ * the event, counted.
  *
  * A reader whose mailbox is full stays where it is, and the lane is put into a list that whoever
  * makes room looks at (engine/fed.h): list first, then look at the mailbox once more.

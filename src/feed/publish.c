@@ -147,8 +147,8 @@ weir_status weir__issue_deliver(weir__issue *issue)
     return status == WEIR_OK && issue->cut ? WEIR_STOPPING : status;
 }
 
-/* Feed's lock held. Wrapped if it is to be, packed, delivered. *spent: a block of it, to be released
- * without the lock. */
+/* Feed's lock held. Wrapped if it is to be, packed, delivered. *spent: a block of it, to be
+ * released without the lock. */
 static weir_status issue_event(weir__feed *feed, const weir__posting *by, const weir_event *event,
                                const weir__kept_event *kept, weir_block **spent)
 {
@@ -259,7 +259,9 @@ static void release(weir__feed *feed, const weir__posting *by, weir_block *spent
     memcpy(slowest, feed->sums.slowest, sizeof(slowest));
     feed->warning = NULL;
     weir__mutex_unlock(&feed->lock);
-    weir__block_release(by->context, spent);
+    if (spent != NULL) {
+        weir__block_release(by->context, spent);
+    }
     weir_event_release(lost);
     if (warning != NULL) {
         const weir_log_field fields[] = { { "feed", feed->name }, { "subscriber", slowest } };

@@ -18,8 +18,8 @@ typedef struct weir__issue {
     bool cut;         /* some did not get it, since the engine stops */
 } weir__issue;
 
-/* Feed's lock held, which is given up while it waits. OK: all have it, or were counted. FULL: nobody
- * has it. STOPPING: not all. */
+/* Feed's lock held, which is given up while it waits. OK: all have it, or were counted. FULL:
+ * nobody has it. STOPPING: not all. */
 weir_status weir__issue_deliver(weir__issue *issue);
 
 /* feed/slow.c. Feed's lock held. Sees to issue->slow, as the feed's policy says. */

@@ -1,5 +1,5 @@
 /*
- * feed/replay.h - what was published before weir_feed_begin, and events with the name of their feed.
+ * feed/replay.h - what was published before weir_feed_begin; events with their feed's name.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
