@@ -24,6 +24,7 @@ typedef struct pump {
     weir__posting by;
     weir_block *spent;
     weir_origin *over;
+    weir_origin *origin; /* of the run at hand */
     uint32_t moved;
 } pump;
 
@@ -39,9 +40,7 @@ static void pump_end(const pump *p)
     if (p->spent != NULL) {
         weir__blocks_end(p->by.context, p->spent);
     }
-    if (p->over != NULL) {
-        weir__origins_end(p->over);
-    }
+    weir__origins_end(p->over);
 }
 
 /* `count` copies that were attempted come to nothing. */
@@ -147,11 +146,46 @@ static uint32_t unpack(weir__lane *lane, uint64_t from, uint64_t end, weir_event
                           .flags = record->flags & 0xffffu };
         parcels[count] = (weir__parcel){ .event = &events[count],
                                          .block = shared ? record->payload.shared.block : NULL,
-                                         .data = shared ? record->payload.shared.data : NULL,
+                                         .data = shared            ? record->payload.shared.data
+                                                 : *origin != NULL ? &events[count]
+                                                                   : NULL,
                                          .flow = record->flow };
         count++;
     }
     return count;
+}
+
+/* So many copies more of what they share. */
+static void take_shares(const pump *p, const weir__parcel *parcels, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        (void)weir_block_take(parcels[i].block);
+    }
+    if (p->origin != NULL) {
+        weir__origin_hold(p->origin, count);
+    }
+}
+
+/* The origin of records, in place of that of the event at hand, if there is one. */
+static void deliver(pump *p, weir__processor *processor, weir__claim claim, uint64_t before,
+                    const weir__parcel *parcels, uint32_t count)
+{
+    weir__context *context = p->by.context;
+    weir_origin *at_hand = context->origin;
+    p->by.carries = p->origin != NULL;
+    take_shares(p, parcels, count);
+    if (p->origin != NULL) {
+        weir__origin_enter(context, p->origin);
+    }
+    weir__parcel_deliver(&p->by, &processor->mailbox, claim, before, parcels, count);
+    if (at_hand != NULL) {
+        weir__origin_enter(context, at_hand);
+    } else if (p->origin != NULL) {
+        weir__origin_leave(context);
+    }
+    if (claim == WEIR__CLAIM_FIRST) {
+        weir__ready(context, processor);
+    }
 }
 
 /* One claim; returns how many it got, and *status says why no more. */
@@ -181,13 +215,7 @@ static uint32_t offer_run(pump *p, weir_processor to, weir__parcel *parcels, uin
     if (*status != WEIR_OK) {
         return 0;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        (void)weir_block_take(parcels[i].block);
-    }
-    weir__parcel_deliver(&p->by, &processor->mailbox, claim, before, parcels, count);
-    if (claim == WEIR__CLAIM_FIRST) {
-        weir__ready(context, processor);
-    }
+    deliver(p, processor, claim, before, parcels, count);
     return count;
 }
 
@@ -199,7 +227,7 @@ static void serve(pump *p, weir__lane *lane, weir__reader *reader, uint64_t tail
     weir_status status = WEIR_OK;
     reader->full = false;
     while (reader->next != tail && status == WEIR_OK) {
-        const uint32_t count = unpack(lane, reader->next, tail, events, parcels, &p->by.origin);
+        const uint32_t count = unpack(lane, reader->next, tail, events, parcels, &p->origin);
         const uint32_t got =
             reader->gone ? 0 : offer_run(p, reader->subscriber, parcels, count, &status);
         reader->next += got;

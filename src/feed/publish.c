@@ -31,6 +31,26 @@ static void note_gone(weir__issue *issue, weir_status status)
     weir__post_count_refusal(&issue->by, status);
 }
 
+/* One copy more of what they have in common; and back, which is never the last: the parcel has
+ * one. */
+static inline void share(const weir__issue *issue)
+{
+    (void)weir_block_take(issue->parcel.block);
+    if (weir__unlikely(issue->origin != NULL)) {
+        weir__origin_hold(issue->origin, 1);
+    }
+}
+
+WEIR__SELDOM static void unshare(const weir__issue *issue)
+{
+    if (issue->parcel.block != NULL) {
+        weir__block_give_many(issue->parcel.block, 1);
+    }
+    if (issue->origin != NULL) {
+        weir__origin_give(issue->origin, 1);
+    }
+}
+
 /* Straight into the mailbox of a subscriber for whom nothing waits. */
 static weir_status offer(weir__issue *issue, weir__lane *lane)
 {
@@ -52,11 +72,11 @@ static weir_status offer(weir__issue *issue, weir__lane *lane)
     if (processor == NULL) {
         return WEIR_UNKNOWN;
     }
-    (void)weir_block_take(issue->parcel.block);
+    share(issue);
     const weir_status status =
         weir__claim_status(weir__offer_to(&issue->by, processor, &issue->parcel));
-    if (status != WEIR_OK && issue->parcel.block != NULL) {
-        (void)weir__block_let_go(issue->parcel.block); /* not the last: the parcel has one */
+    if (weir__unlikely(status != WEIR_OK)) {
+        unshare(issue);
     }
     return status;
 }
@@ -93,7 +113,7 @@ static bool put(weir__issue *issue, weir__lane *lane)
     if (weir__unlikely(!weir__spsc_has_room(&lane->ring))) {
         return false;
     }
-    weir__lane_push(lane, &issue->parcel, issue->by.origin);
+    weir__lane_push(lane, &issue->parcel, issue->origin);
     return true;
 }
 
@@ -147,33 +167,33 @@ weir_status weir__issue_deliver(weir__issue *issue)
     return status == WEIR_OK && issue->cut ? WEIR_STOPPING : status;
 }
 
-/* Feed's lock held. Wrapped if it is to be, packed, delivered. *spent: a block of it, to be
- * released without the lock. */
+/* What is let go of when no lock is held. */
+typedef struct rest {
+    weir__parcel parcel; /* its data is NULL: nothing */
+    weir_block *named;
+    weir_event kept;
+} rest;
+
+/* Feed's lock held. Wrapped if it is to be, packed, delivered. */
 static weir_status issue_event(weir__feed *feed, const weir__posting *by, const weir_event *event,
-                               const weir__kept_event *kept, weir_block **spent)
+                               const weir__kept_event *kept, rest *left)
 {
-    weir__issue issue = { .feed = feed, .by = *by, .event = *event };
+    weir__issue issue = {
+        .feed = feed, .by = *by, .event = *event, .origin = weir__posting_origin(by)
+    };
     weir_status status = WEIR_OK;
-    *spent = NULL;
     if (feed->options.named) {
         status = weir__named_wrap(feed, event, kept != NULL ? kept->sequence : feed->sequence + 1,
                                   kept != NULL ? kept->time : weir__clock_now(), kept != NULL,
                                   &issue.event);
-        *spent = status == WEIR_OK ? issue.event.block : NULL;
+        left->named = status == WEIR_OK ? issue.event.block : NULL;
     }
     if (status == WEIR_OK) {
         status = weir__parcel_pack(&issue.by, &issue.event, &issue.parcel);
     }
-    if (status != WEIR_OK) {
-        return status;
-    }
-    status = weir__issue_deliver(&issue);
-    if (issue.parcel.block != NULL) {
-        if (*spent != NULL) {
-            (void)weir__block_let_go(issue.parcel.block); /* not the last: *spent is one */
-        } else {
-            *spent = issue.parcel.block;
-        }
+    if (status == WEIR_OK) {
+        left->parcel = issue.parcel;
+        status = weir__issue_deliver(&issue);
     }
     return status;
 }
@@ -235,14 +255,15 @@ static void count_unmapped(weir__feed *feed, weir_status status)
 
 /* Feed's lock held. */
 static weir_status accept(weir__feed *feed, const weir__posting *by, const weir_event *event,
-                          weir_event *lost, weir_block **spent)
+                          rest *left)
 {
     weir_status status;
     if (weir__unlikely(!feed->begun)) {
-        status = weir__post_is_open(by) ? weir__replay_keep(feed, event, feed->sequence + 1, lost)
-                                        : WEIR_STOPPING;
+        status = weir__post_is_open(by)
+                     ? weir__replay_keep(feed, event, feed->sequence + 1, &left->kept)
+                     : WEIR_STOPPING;
     } else {
-        status = issue_event(feed, by, event, NULL, spent);
+        status = issue_event(feed, by, event, NULL, left);
     }
     if (weir__likely(status == WEIR_OK)) {
         feed->sequence++;
@@ -251,37 +272,55 @@ static weir_status accept(weir__feed *feed, const weir__posting *by, const weir_
     return status;
 }
 
-/* Feed's lock held, and given up. No code of the application runs under it. */
-static void release(weir__feed *feed, const weir__posting *by, weir_block *spent, weir_event *lost)
+/* Feed's lock held. What is published from here on carries what the feed's next mark is to know of,
+ * unless the publisher handles an event that has an origin. *entered: leave it afterwards. */
+static weir_status enter_origin(weir__feed *feed, weir__context *context, bool *entered)
+{
+    weir_origin *origin = NULL;
+    const weir_status status =
+        context->origin == NULL ? weir__position_origin(feed, &origin) : WEIR_OK;
+    *entered = origin != NULL;
+    if (origin != NULL) {
+        weir__origin_enter(context, origin);
+    }
+    return status;
+}
+
+/* Feed's lock held, and given up: no code of the application runs under it. */
+static void let_go(weir__feed *feed, const weir__posting *by, rest *left, bool entered)
 {
     const char *warning = feed->warning;
     char slowest[sizeof(feed->sums.slowest)];
-    memcpy(slowest, feed->sums.slowest, sizeof(slowest));
-    feed->warning = NULL;
-    weir__mutex_unlock(&feed->lock);
-    if (spent != NULL) {
-        weir__block_release(by->context, spent);
+    if (weir__unlikely(warning != NULL)) {
+        memcpy(slowest, feed->sums.slowest, sizeof(slowest));
+        feed->warning = NULL;
     }
-    weir_event_release(lost);
-    if (warning != NULL) {
+    weir__mutex_unlock(&feed->lock);
+    weir__parcel_unpack(by, &left->parcel);
+    weir_block_release(left->named);
+    weir_event_release(&left->kept);
+    if (weir__unlikely(entered)) {
+        weir__origin_leave(by->context);
+    }
+    if (weir__unlikely(warning != NULL)) {
         const weir_log_field fields[] = { { "feed", feed->name }, { "subscriber", slowest } };
         weir__log_say(&feed->engine->log, &feed->slow_gate, WEIR_LOG_WARNING, WEIR_FULL, "feed",
                       warning, fields, 2);
     }
 }
 
-static weir_status publish(weir__feed *feed, weir__posting *by, const weir_event *event)
+static weir_status publish(weir__feed *feed, const weir__posting *by, const weir_event *event)
 {
-    weir_event lost = { .type = NULL };
-    weir_block *spent = NULL;
+    rest left = { .named = NULL };
+    bool entered;
     if (!take(feed, by)) {
         return weir__post_is_open(by) ? WEIR_FULL : WEIR_STOPPING;
     }
-    weir_status status = weir__position_origin(feed, &by->origin);
+    weir_status status = enter_origin(feed, by->context, &entered);
     if (status == WEIR_OK) {
-        status = accept(feed, by, event, &lost, &spent);
+        status = accept(feed, by, event, &left);
     }
-    release(feed, by, spent, &lost);
+    let_go(feed, by, &left, entered);
     if (weir__tell_begin()) {
         weir__tell_end("publishes %s into %s: %s", event->type->name, feed->name,
                        weir_status_name(status));
@@ -303,7 +342,7 @@ static weir_status map_alone(weir__feed *feed, const weir_event *in, weir_event 
     return status;
 }
 
-static weir_status publish_mapped(weir__feed *feed, weir__posting *by, const weir_event *in)
+static weir_status publish_mapped(weir__feed *feed, const weir__posting *by, const weir_event *in)
 {
     weir_event out = { .type = NULL };
     const bool many = feed->options.many_writers;
@@ -340,18 +379,30 @@ weir_status weir_feed_publish(weir_engine *engine, weir_feed handle, const weir_
                                         : publish(feed, &by, event);
 }
 
-/* Feed's lock held. */
-static weir_status replay_one(weir__feed *feed, weir__posting *by, const weir__kept_event *kept,
-                              weir_event *done, weir_block **spent)
+/* The next one that was kept. ALREADY: there is none, and the feed had begun; *over: it has now. */
+static weir_status replay_one(weir__feed *feed, const weir__posting *by, bool *over)
 {
-    weir_status status = weir__position_origin(feed, &by->origin);
-    if (status == WEIR_OK) {
-        status = issue_event(feed, by, &kept->event, kept, spent);
+    rest left = { .named = NULL };
+    bool entered = false;
+    if (!take(feed, by)) {
+        return weir__post_is_open(by) ? WEIR_FULL : WEIR_STOPPING;
     }
-    if (status == WEIR_OK) {
-        *done = weir__replay_take(feed);
-        feed->sums.replayed++;
+    const weir__kept_event *first = weir__replay_first(feed);
+    weir_status status = WEIR_OK;
+    if (first == NULL) {
+        status = feed->begun ? WEIR_ALREADY : WEIR_OK;
+        feed->begun = true;
+        *over = true;
+    } else {
+        const weir__kept_event kept = *first;
+        status = enter_origin(feed, by->context, &entered);
+        status = status == WEIR_OK ? issue_event(feed, by, &kept.event, &kept, &left) : status;
+        if (status == WEIR_OK) {
+            left.kept = weir__replay_take(feed);
+            feed->sums.replayed++;
+        }
     }
+    let_go(feed, by, &left, entered);
     return status;
 }
 
@@ -369,24 +420,8 @@ weir_status weir_feed_begin(weir_engine *engine, weir_feed handle)
         return WEIR_E_INVALID;
     }
     weir_status status = WEIR_OK;
-    while (status == WEIR_OK) {
-        weir_event done = { .type = NULL };
-        weir_block *spent = NULL;
-        if (!take(feed, &by)) {
-            return weir__post_is_open(&by) ? WEIR_FULL : WEIR_STOPPING;
-        }
-        const weir__kept_event *kept = weir__replay_first(feed);
-        const bool begun = feed->begun;
-        if (kept != NULL) {
-            const weir__kept_event copy = *kept;
-            status = replay_one(feed, &by, &copy, &done, &spent);
-        } else {
-            feed->begun = true;
-        }
-        release(feed, &by, spent, &done);
-        if (kept == NULL) {
-            return begun ? WEIR_ALREADY : WEIR_OK;
-        }
+    for (bool over = false; status == WEIR_OK && !over;) {
+        status = replay_one(feed, &by, &over);
     }
     return status;
 }

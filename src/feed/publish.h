@@ -14,8 +14,9 @@ typedef struct weir__issue {
     weir__posting by;
     weir__parcel parcel; /* of `event`, or of the one that carries it with the feed's name */
     weir_event event;
-    weir__lane *slow; /* lanes that had no room for it */
-    bool cut;         /* some did not get it, since the engine stops */
+    weir_origin *origin; /* goes along; or NULL */
+    weir__lane *slow;    /* lanes that had no room for it */
+    bool cut;            /* some did not get it, since the engine stops */
 } weir__issue;
 
 /* Feed's lock held, which is given up while it waits. OK: all have it, or were counted. FULL:
