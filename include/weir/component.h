@@ -77,7 +77,7 @@ typedef struct weir_component_type {
      * polls, nor is woken says *next = 0: at least once a max-park (1 ms). */
     int32_t (*do_work)(void *state, weir_component *self, weir_ns *next);
     void (*stop)(void *state, weir_component *self);      /* publish nothing after it */
-    void (*tear_down)(void *state, weir_component *self); /* undo init; runs if init ran */
+    void (*tear_down)(void *state, weir_component *self); /* undo init, if that went well */
 
     /* SOURCE, if it marks positions: everything up to `position` is done. Hosting thread. */
     void (*commit)(void *state, weir_component *self, uint64_t position);
@@ -97,6 +97,9 @@ typedef struct weir_component_type {
     weir_directive on_failure;
     uint32_t retry_max;
     weir_ns retry_delay;
+    /* SOURCE: of its feed, unless the instance says otherwise. What could be read again later says
+     * WEIR_SLOW_BLOCK: it waits in place of losing something. */
+    weir_slow_consumer slow;
 } weir_component_type;
 
 /* Any, from any hook or handler of the component. */

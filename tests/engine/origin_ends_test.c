@@ -1,6 +1,6 @@
 /*
- * origin_ends_test.c - every way an event can end lets go of its origin; what waits, or comes again,
- * holds it.
+ * origin_ends_test.c - every way an event can end lets go of its origin; what waits, or comes
+ * again, holds it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
