@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +36,7 @@ typedef struct link_of {
     int descriptor;
     weir_ns deadline;
     bool seen;  /* a request of it was looked at */
+    bool shut;  /* nothing comes any more, and at the last look nothing was left to be read */
     bool ended; /* by us: too slow, counted */
     uint8_t address[16];
 } link_of;
@@ -61,7 +63,8 @@ struct weir__admin_http {
     /* The thread's. */
     link_of *links;
     uint32_t link_count;
-    weir_ns paused_until; /* accepts nobody before */
+    weir_ns paused_until;  /* accepts nobody before */
+    struct pollfd *polled; /* connections_max + 3 of them */
 };
 
 /* ---- a request ---- */
@@ -375,6 +378,36 @@ static int patience(weir__admin_http *h, weir_ns now, weir_ns next)
     return (int)(left < 60000 ? left : 60000);
 }
 
+/* A client that has said its last without a whole line is one that the library waits for: those of
+ * which no request was seen are looked at here. */
+static uint32_t poll_unseen(const weir__admin_http *h, struct pollfd *polled)
+{
+    uint32_t count = 0;
+    for (const link_of *l = h->links; l != NULL; l = l->next) {
+        if (!l->seen && !l->ended && count < h->connections_max) {
+            polled[count++] = (struct pollfd){ .fd = l->descriptor, .events = POLLRDHUP };
+        }
+    }
+    return count;
+}
+
+/* After MHD_run: what was there to be read was read, twice over. */
+static void end_shut(weir__admin_http *h, const struct pollfd *polled, uint32_t count)
+{
+    for (link_of *l = h->links; l != NULL; l = l->next) {
+        for (uint32_t i = 0; i < count && !l->seen; i++) {
+            int left = 0;
+            if (polled[i].fd == l->descriptor && (polled[i].revents & POLLRDHUP) != 0 &&
+                ioctl(l->descriptor, FIONREAD, &left) == 0 && left == 0) {
+                if (l->shut) {
+                    (void)shutdown(l->descriptor, SHUT_RDWR);
+                }
+                l->shut = true;
+            }
+        }
+    }
+}
+
 static void run(void *context)
 {
     weir__admin_http *h = context;
@@ -382,19 +415,22 @@ static void run(void *context)
     for (;;) { /* until the doorbell rings */
         const weir_ns now = weir__clock_now();
         const weir_ns next = end_slow(h, now);
-        struct pollfd polled[] = {
-            { .fd = h->thread.doorbell, .events = POLLIN },
-            { .fd = h->paused_until > now ? -1 : h->bound.descriptor, .events = POLLIN },
-            { .fd = info->epoll_fd, .events = POLLIN },
-        };
-        const int found = poll(polled, 3, patience(h, now, next));
-        if (found > 0 && polled[0].revents != 0) {
+        h->polled[0] = (struct pollfd){ .fd = h->thread.doorbell, .events = POLLIN };
+        h->polled[1] = (struct pollfd){ .fd = h->paused_until > now ? -1 : h->bound.descriptor,
+                                        .events = POLLIN };
+        h->polled[2] = (struct pollfd){ .fd = info->epoll_fd, .events = POLLIN };
+        const uint32_t unseen = poll_unseen(h, h->polled + 3);
+        const int found = poll(h->polled, 3 + unseen, patience(h, now, next));
+        if (found > 0 && h->polled[0].revents != 0) {
             break;
         }
-        if (found > 0 && polled[1].revents != 0) {
+        if (found > 0 && h->polled[1].revents != 0) {
             take_all(h);
         }
         (void)MHD_run(h->daemon);
+        if (found > 0) {
+            end_shut(h, h->polled + 3, unseen);
+        }
     }
 }
 
@@ -451,8 +487,9 @@ static weir_status make_rules(weir__admin_http *h, weir_engine *engine,
     h->timeout = options->http.timeout;
     h->connections_max = (uint32_t)options->http.connections_max;
     h->per_address_max = (uint32_t)options->http.connections_per_address_max;
+    h->polled = calloc(h->connections_max + 3, sizeof(*h->polled));
     (void)snprintf(h->url, sizeof(h->url), "http://%s", h->bound.host);
-    return WEIR_OK;
+    return h->polled != NULL ? WEIR_OK : weir__error_memory(error, "weir.admin.http");
 }
 
 static weir_status start(weir__admin_http *h, const weir__admin_options *options, weir_error *error)
@@ -487,6 +524,7 @@ static void free_http(weir__admin_http *h)
         free(h->origins[i]);
     }
     weir__token_close(&h->token);
+    free(h->polled);
     free(h);
 }
 
