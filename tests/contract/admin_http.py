@@ -269,9 +269,11 @@ def check_many(check):
     with Server(http__port=0, http__timeout="2s") as server:
         clients = []
         for _ in range(count):
-            s = socket.socket()
-            s.setblocking(False)
-            s.connect_ex(server.address)
+            s = socket.create_connection(server.address, timeout=20)
+            try:
+                s.send(b"GET /api/v1/threads HTTP/1.1\r\n")
+            except OSError:
+                pass  # it is refused already
             clients.append(s)
 
         def settled():
