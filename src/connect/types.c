@@ -6,17 +6,22 @@
 #include "connect/types.h"
 
 #include "connect/builtin.h"
+#include "connect/files.h"
 
 /* By name; one a line, so that two who add one do not meet. */
 /* clang-format off */
 static const weir_component_type *const types[] = {
     &weir__count_component,
     &weir__fan_out_type,
+    &weir__file_type,
+    &weir__file_sink_type,
     &weir__filter_component,
     &weir__generator_type,
     &weir__key_by_component,
     &weir__log_component,
     &weir__null_type,
+    &weir__stdin_type,
+    &weir__stdout_type,
     &weir__tcp_type,
     &weir__tcp_sink_type,
     &weir__timer_type,
