@@ -272,4 +272,5 @@ const weir_component_type weir__generator_type = {
     .init = init,
     .do_work = do_work,
     .tear_down = tear_down,
+    .slow = WEIR_SLOW_BLOCK, /* what comes next can wait */
 };
