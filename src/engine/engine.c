@@ -14,6 +14,7 @@
 #include "engine/block.h"
 #include "engine/bury.h"
 #include "engine/crash.h"
+#include "engine/fed.h"
 #include "engine/hold.h"
 #include "engine/keeper.h"
 #include "engine/monitor.h"
@@ -61,6 +62,9 @@ static void free_memory(weir_engine *engine)
     weir__registry_close(engine);
     if (weir__load(&engine->routers, relaxed) != NULL) {
         engine->routers_close(engine);
+    }
+    if (weir__load(&engine->host, relaxed) != NULL) {
+        engine->host_hooks->close(engine);
     }
     if (weir__load(&engine->admin, relaxed) != NULL) {
         engine->admin_close(engine);
@@ -250,9 +254,18 @@ static weir_status start(weir_engine *engine, weir_error *error)
     if (status != WEIR_OK) {
         return status;
     }
-    const bool well = wait_for_inits(engine);
+    bool well = wait_for_inits(engine);
     weir__mutex_lock(&engine->registry.lock);
-    status = well ? WEIR_OK : engine->start_error->status;
+    weir_status (*host_starting)(weir_engine *, weir_error *) = engine->host_starting;
+    weir_error *start_error = engine->start_error;
+    weir__mutex_unlock(&engine->registry.lock);
+    weir_status hosted = WEIR_OK;
+    if (well && host_starting != NULL) {
+        hosted = host_starting(engine, start_error);
+        well = hosted == WEIR_OK;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    status = well || hosted != WEIR_OK ? hosted : engine->start_error->status;
     engine->start_error = NULL;
     weir__mutex_unlock(&engine->registry.lock);
     if (!well) {
@@ -391,6 +404,11 @@ void weir_engine_destroy(weir_engine *engine)
                       "destroy was called inside a handler: nothing is done", NULL, 0);
         return;
     }
+    const weir__host_hooks *host =
+        weir__load(&engine->host, acquire) != NULL ? engine->host_hooks : NULL;
+    if (host != NULL) {
+        host->stop(engine);
+    }
     (void)weir_engine_stop(engine, 0, NULL);
     weir__monitor_close(engine);
     /* A handler or hook that has still not returned holds everything up: its memory is in use. The
@@ -400,7 +418,13 @@ void weir_engine_destroy(weir_engine *engine)
     weir__schedulers_free(engine);
     weir__keeper_close(engine);
     weir__bury_all(engine);
+    if (host != NULL) {
+        host->end(engine);
+    }
     weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */
+    if (weir__load(&engine->feeds, relaxed) != NULL) {
+        engine->fed->close(engine);
+    }
     weir__watchdog_close(engine);
     weir__signals_close(engine);
     weir__downs_close(engine);

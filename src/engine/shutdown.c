@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "engine/agents.h"
 #include "engine/bury.h"
+#include "engine/fed.h"
 #include "engine/freeze.h"
 #include "engine/keeper.h"
 #include "engine/processor.h"
@@ -85,7 +86,7 @@ void weir__engine_sums(weir_engine *engine, weir__sums *sums)
 }
 #undef SUM
 
-static bool is_quiet(weir_engine *engine)
+bool weir__engine_is_quiet(weir_engine *engine)
 {
     weir__sums s = { 0 };
     sum_done(engine, &s);
@@ -271,6 +272,9 @@ static uint64_t freeze_and_count(weir_engine *engine)
         const uint64_t frozen = count_frozen(engine);
         waiting += done > frozen ? done - frozen : 0;
     } while (moved(engine) && ++tries < 1000);
+    if (weir__load(&engine->feeds, acquire) != NULL) {
+        waiting += engine->fed->waiting(engine); /* nobody takes from feeds any more */
+    }
     weir__mutex_unlock(&engine->count_lock);
     weir__mutex_unlock(&engine->registry.lock);
     return waiting;
@@ -366,14 +370,14 @@ static bool drain(weir_engine *engine, weir_ns deadline)
     /* Alarms that are taken out of their wheels have questions to time out, and have not counted
      * that yet. */
     if (!wait_for(engine, weir__schedulers_left, deadline) ||
-        !wait_for(engine, is_quiet, deadline)) {
+        !wait_for(engine, weir__engine_is_quiet, deadline)) {
         return false;
     }
     set_phase(engine, WEIR__CLOSING);
     weir__waiters_close(engine);
     /* Once more: a destroy hook may have posted in between. What it sent counted itself before it
      * looked at the phase. */
-    if (!wait_for(engine, is_quiet, deadline)) {
+    if (!wait_for(engine, weir__engine_is_quiet, deadline)) {
         return false;
     }
     end_processors(engine);
