@@ -1,6 +1,6 @@
 /*
- * fan_out_test.c - every target gets every event; one that is down costs the others nothing, is left
- * alone for a while, and comes back.
+ * fan_out_test.c - every target gets every event; one that is down costs the others nothing, is
+ * left alone for a while, and comes back.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

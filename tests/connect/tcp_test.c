@@ -1,6 +1,6 @@
 /*
- * tcp_test.c - the source `tcp` over real sockets: frames however they are cut, peers that are slow,
- * hostile, gone in the middle, too many or idle.
+ * tcp_test.c - the source `tcp` over real sockets: frames however they are cut, peers that are
+ * slow, hostile, gone in the middle, too many or idle.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
