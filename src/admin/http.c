@@ -35,7 +35,7 @@ typedef struct link_of {
     struct link_of *next, *previous;
     int descriptor;
     weir_ns deadline;
-    bool seen;  /* a request of it was looked at */
+    bool whole; /* its request was there, and has its answer */
     bool shut;  /* nothing comes any more, and at the last look nothing was left to be read */
     bool ended; /* by us: too slow, counted */
     uint8_t address[16];
@@ -99,6 +99,23 @@ static weir__route_request request_of(struct MHD_Connection *connection, const c
     return r;
 }
 
+static link_of *link_at(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+/* Nothing more is expected of the client but to take its answer, which has a time of its own. */
+static void is_whole(const weir__admin_http *h, struct MHD_Connection *connection)
+{
+    link_of *link = link_at(connection);
+    if (link != NULL) {
+        link->whole = true;
+        link->deadline = weir__clock_now() + h->timeout;
+    }
+}
+
 static enum MHD_Result send_answer(weir__admin_http *h, struct MHD_Connection *connection,
                                    const weir__route_answer *answer)
 {
@@ -106,6 +123,7 @@ static enum MHD_Result send_answer(weir__admin_http *h, struct MHD_Connection *c
     struct MHD_Response *response = MHD_create_response_from_buffer(
         strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
     weir_admin_free(h->rules.engine, answer->body);
+    is_whole(h, connection);
     if (response == NULL) {
         weir__admin_refuse(h->counts, WEIR__REFUSED_SYSTEM);
         return MHD_NO;
@@ -131,21 +149,10 @@ static enum MHD_Result send_answer(weir__admin_http *h, struct MHD_Connection *c
     return queued;
 }
 
-static link_of *link_at(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info != NULL ? info->socket_context : NULL;
-}
-
 static enum MHD_Result begin(weir__admin_http *h, struct MHD_Connection *connection,
                              const weir__route_request *r, void **context)
 {
     weir__route_answer answer;
-    link_of *link = link_at(connection);
-    if (link != NULL) {
-        link->seen = true;
-    }
     weir__route_head(&h->rules, r, &answer);
     if (answer.status != 0) {
         return send_answer(h, connection, &answer);
@@ -189,16 +196,13 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *connection,
     if (*upload_size > 0) {
         if (!take_body(h, v, upload, *upload_size)) {
             weir__admin_refuse(h->counts, WEIR__REFUSED_SIZE);
+            is_whole(h, connection);
             return MHD_NO;
         }
         *upload_size = 0;
         return MHD_YES;
     }
     weir__route_body(&h->rules, &r, v->body != NULL ? v->body : "", v->size, &answer);
-    link_of *link = link_at(connection);
-    if (link != NULL) { /* the answer has its own time */
-        link->deadline = weir__clock_now() + h->timeout;
-    }
     return send_answer(h, connection, &answer);
 }
 
@@ -246,7 +250,7 @@ static void on_connection(void *http, struct MHD_Connection *connection, void **
     if (link == NULL) {
         return;
     }
-    if (!link->seen && !link->ended) {
+    if (!link->whole && !link->ended) {
         weir__admin_refuse(h->counts, WEIR__REFUSED_MALFORMED);
     }
     *(link->previous != NULL ? &link->previous->next : &h->links) = link->next;
@@ -378,13 +382,13 @@ static int patience(weir__admin_http *h, weir_ns now, weir_ns next)
     return (int)(left < 60000 ? left : 60000);
 }
 
-/* A client that has said its last without a whole line is one that the library waits for: those of
- * which no request was seen are looked at here. */
-static uint32_t poll_unseen(const weir__admin_http *h, struct pollfd *polled)
+/* A client that has said its last before its request was whole is one that the library may go on
+ * waiting for: so they are looked at here. */
+static uint32_t poll_partial(const weir__admin_http *h, struct pollfd *polled)
 {
     uint32_t count = 0;
     for (const link_of *l = h->links; l != NULL; l = l->next) {
-        if (!l->seen && !l->ended && count < h->connections_max) {
+        if (!l->whole && !l->ended && count < h->connections_max) {
             polled[count++] = (struct pollfd){ .fd = l->descriptor, .events = POLLRDHUP };
         }
     }
@@ -395,7 +399,7 @@ static uint32_t poll_unseen(const weir__admin_http *h, struct pollfd *polled)
 static void end_shut(weir__admin_http *h, const struct pollfd *polled, uint32_t count)
 {
     for (link_of *l = h->links; l != NULL; l = l->next) {
-        for (uint32_t i = 0; i < count && !l->seen; i++) {
+        for (uint32_t i = 0; i < count && !l->whole; i++) {
             int left = 0;
             if (polled[i].fd == l->descriptor && (polled[i].revents & POLLRDHUP) != 0 &&
                 ioctl(l->descriptor, FIONREAD, &left) == 0 && left == 0) {
@@ -419,8 +423,8 @@ static void run(void *context)
         h->polled[1] = (struct pollfd){ .fd = h->paused_until > now ? -1 : h->bound.descriptor,
                                         .events = POLLIN };
         h->polled[2] = (struct pollfd){ .fd = info->epoll_fd, .events = POLLIN };
-        const uint32_t unseen = poll_unseen(h, h->polled + 3);
-        const int found = poll(h->polled, 3 + unseen, patience(h, now, next));
+        const uint32_t partial = poll_partial(h, h->polled + 3);
+        const int found = poll(h->polled, 3 + partial, patience(h, now, next));
         if (found > 0 && h->polled[0].revents != 0) {
             break;
         }
@@ -429,7 +433,7 @@ static void run(void *context)
         }
         (void)MHD_run(h->daemon);
         if (found > 0) {
-            end_shut(h, h->polled + 3, unseen);
+            end_shut(h, h->polled + 3, partial);
         }
     }
 }
