@@ -136,6 +136,7 @@ void weir__component_tear_down(weir_component *c, weir_ns deadline)
             return;
         }
     }
+    weir__component_attach(c, false);
     if (c->agent != NULL) {
         weir__agent_leave(c->agent);
         c->agent = NULL;
@@ -202,15 +203,6 @@ static bool is_source(const weir_component *c)
     return c->type.kind == WEIR_KIND_SOURCE;
 }
 
-static void detach(weir_component *c)
-{
-    if (c->port != NULL) {
-        weir__brief_lock(&c->port->lock);
-        c->port->component = c->port->component == c ? NULL : c->port->component;
-        weir__brief_unlock(&c->port->lock);
-    }
-}
-
 static void stop_all(weir__host *host, weir_ns deadline)
 {
     for (size_t i = host->count; i > 0; i--) {
@@ -231,7 +223,6 @@ static void stop_all(weir__host *host, weir_ns deadline)
         }
     }
     for (size_t i = host->count; i > 0; i--) {
-        detach(host->order[i - 1]);
         weir__component_tear_down(host->order[i - 1], deadline);
     }
 }
@@ -308,7 +299,6 @@ static weir_status remove_one(weir_component *c, weir_ns deadline)
             come_to_rest(host, deadline);
             (void)weir__component_errand(c, WEIR__ERRAND_COMMIT, NULL, deadline);
         }
-        detach(c);
         weir__component_tear_down(c, deadline);
         if (c->lost) {
             return status == WEIR_OK ? WEIR_TIMEOUT : status; /* its record stays, for the end */
