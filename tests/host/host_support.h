@@ -11,6 +11,27 @@
 
 enum { JOURNAL_MAX = 8192 };
 
+/* Shut until opened once. */
+typedef struct gate {
+    sem_t pass;
+} gate;
+
+static inline void gate_shut(gate *g)
+{
+    (void)sem_init(&g->pass, 0, 0);
+}
+
+static inline void gate_open(gate *g)
+{
+    (void)sem_post(&g->pass);
+}
+
+static inline void gate_pass(gate *g)
+{
+    (void)test_sem_taken(&g->pass);
+    (void)sem_post(&g->pass);
+}
+
 typedef struct journal {
     pthread_mutex_t lock;
     char text[JOURNAL_MAX];
