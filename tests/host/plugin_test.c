@@ -1,6 +1,6 @@
 /*
- * plugin_test.c - what a plugin must be: its tables, its file, its symbols (S-83). Every refusal is a
- * sentence that names the culprit.
+ * plugin_test.c - what a plugin must be: its tables, its file, its symbols (S-83). Every refusal is
+ * a sentence that names the culprit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

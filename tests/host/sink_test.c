@@ -1,6 +1,6 @@
 /*
- * sink_test.c - what a sink has not flushed is not done: the host holds its origins from the handler
- * to a flush that went well, and the source hears how far all is done (S-84).
+ * sink_test.c - what a sink has not flushed is not done: the host holds its origins from the
+ * handler to a flush that went well, and the source hears how far all is done (S-84).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
