@@ -97,6 +97,9 @@ typedef struct weir_component_type {
     weir_directive on_failure;
     uint32_t retry_max;
     weir_ns retry_delay;
+    /* SOURCE: of its feed, unless the instance says otherwise. What could be read again later says
+     * WEIR_SLOW_BLOCK: it waits in place of losing something. */
+    weir_slow_consumer slow;
 } weir_component_type;
 
 /* Any, from any hook or handler of the component. */

@@ -41,6 +41,7 @@ typedef struct weir__frame_config {
 extern const char *const weir__format_words[], *const weir__too_long_words[],
                                                    *const weir__byte_order_words[];
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): `m` is a member's name */
 #define WEIR__FRAME_ROWS(T, m)                                                                     \
     WEIR_KEY(ENUM, T, m.format, "format", .fallback = "lines", .words = weir__format_words,        \
              .help = "How the bytes are cut into events. lines: text up to a newline. "            \
@@ -59,6 +60,7 @@ extern const char *const weir__format_words[], *const weir__too_long_words[],
         WEIR_KEY(ENUM, T, m.length_order, "length-order", .fallback = "big",                       \
                  .words = weir__byte_order_words,                                                  \
                  .help = "length-prefixed: which byte of the length comes first.")
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 typedef enum weir__frame_what {
     WEIR__FRAME_NONE,  /* more bytes are needed */

@@ -39,6 +39,14 @@ weir_status weir__ask_put(const weir__posting *by, weir__processor *asker, weir_
     return WEIR_OK;
 }
 
+void weir__ask_lone_put(weir__context *context, weir__lone *lone, weir_origin **ended)
+{
+    if (weir__unlikely(lone->ask >> 32 != 0) && weir__origin_let_go(lone->origin)) {
+        weir__origin_put_aside(lone->origin, ended);
+    }
+    weir__lone_put(context, lone);
+}
+
 /* ---- an answer ---- */
 
 /* Inside the mark. NULL: nobody waits for it, or somebody was faster. */
@@ -68,8 +76,9 @@ static weir_status deliver(const weir__posting *by, weir_ticket to, const weir__
         status = WEIR_UNKNOWN;
         if (weir__likely(lone != NULL)) {
             const uint32_t state = weir__parcel_put(by, parcel, &lone->envelope);
-            weir__envelope_fill(&lone->envelope,
-                                state | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_ASKED);
+            weir__envelope_fill(&lone->envelope, state | WEIR__ENVELOPE_ALONE |
+                                                     WEIR__ENVELOPE_ASKED |
+                                                     (uint32_t)(lone->ask >> 32));
             status = weir__ask_put(by, asker, lone);
             *spare = status != WEIR_OK ? lone : NULL;
         }
@@ -82,6 +91,7 @@ weir_status weir__ask_answer(const weir__posting *by, weir_ticket to, const weir
 {
     weir__parcel parcel;
     weir__lone *spare;
+    weir_origin *ended = NULL;
     weir__post_begin(by->context);
     weir_status status = weir__parcel_check(event);
     if (weir__likely(status == WEIR_OK)) {
@@ -92,7 +102,8 @@ weir_status weir__ask_answer(const weir__posting *by, weir_ticket to, const weir
         if (weir__unlikely(status != WEIR_OK)) {
             weir__parcel_unpack(by, &parcel);
             if (spare != NULL) {
-                weir__lone_put(by->context, spare);
+                weir__ask_lone_put(by->context, spare, &ended);
+                weir__origins_end(ended);
             }
         }
     }
@@ -112,18 +123,20 @@ weir_status weir__ask_answer(const weir__posting *by, weir_ticket to, const weir
 /* ---- the alarm ---- */
 
 /* Inside the mark. */
-static void give_timeout(const weir__posting *by, weir__processor *asker, weir__lone *lone)
+static void give_timeout(const weir__posting *by, weir__processor *asker, weir__lone *lone,
+                         weir_origin **ended)
 {
     weir__post_begin(by->context);
     const weir_status status = weir__ask_put(by, asker, lone);
     if (status != WEIR_OK) {
-        weir__lone_put(by->context, lone);
+        weir__ask_lone_put(by->context, lone, ended);
         weir__post_count_refusal(by, status);
     }
 }
 
 /* Inside the mark, behind the barrier: one that was watched, and is not any more. */
-static void look(const weir__posting *by, weir__processor *asker, uint32_t index, uint64_t late)
+static void look(const weir__posting *by, weir__processor *asker, uint32_t index, uint64_t late,
+                 weir_origin **ended)
 {
     weir__asks *asks = weir__asks_of(asker);
     weir__ask *ask = weir__ask_at(asks, index);
@@ -141,7 +154,7 @@ static void look(const weir__posting *by, weir__processor *asker, uint32_t index
             return;
         }
         if (weir__ask_take(ask, word >> 2)) {
-            give_timeout(by, asker, ask->lone);
+            give_timeout(by, asker, ask->lone, ended);
             return;
         }
     }
@@ -174,6 +187,7 @@ weir_ns weir__asks_ring(weir__context *context, weir_processor asker, weir_ns no
     uint32_t count;
     weir_ns next = 0;
     do {
+        weir_origin *ended = NULL;
         count = 0;
         weir__context_enter(context);
         weir__processor *processor = weir__registry_find(&context->engine->registry, asker);
@@ -187,9 +201,10 @@ weir_ns weir__asks_ring(weir__context *context, weir_processor asker, weir_ns no
             weir__barrier_heavy();
         }
         for (uint32_t i = 0; i < count; i++) {
-            look(&by, processor, due[i], late);
+            look(&by, processor, due[i], late, &ended);
         }
         weir__context_leave(context);
+        weir__origins_end(ended);
     } while (count > 0);
     return next;
 }

@@ -163,6 +163,15 @@ static void seal_timeout(const weir_turn *turn, weir__lone *lone, weir_processor
     weir__envelope_fill(envelope, WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_ASKED);
 }
 
+/* Whatever comes back belongs to what the asker is at: that is not over before. */
+WEIR__SELDOM static void keep_origin(weir_origin *origin, weir__lone *lone)
+{
+    weir__origin_hold(origin, 1);
+    lone->origin = origin;
+    lone->ask |= (uint64_t)WEIR__ENVELOPE_ASKER << 32;
+    weir__or(&lone->envelope.state, WEIR__ENVELOPE_ASKER, relaxed);
+}
+
 /* An entry is free. False: there is no memory for what will come. */
 static bool open_one(const weir_turn *turn, weir_processor to, const weir_ask_options *options,
                      question *q)
@@ -185,6 +194,9 @@ static bool open_one(const weir_turn *turn, weir_processor to, const weir_ask_op
     q->due = due_at(options->timeout);
     seal_timeout(turn, lone, to, options->tag);
     lone->ask = q->index;
+    if (weir__unlikely(turn->context->origin != NULL)) {
+        keep_origin(turn->context->origin, lone);
+    }
     q->ask->lone = lone;
     q->ask->then = options->then;
     weir__store(&q->ask->due, WEIR__ASK_UNSENT, relaxed);
@@ -212,10 +224,18 @@ static weir_status forget(void *state, weir_turn *turn, const weir_event *event)
     return WEIR__FORGOTTEN;
 }
 
+/* Outside the mark. */
+static void throw_away(weir__context *context, weir__lone *lone)
+{
+    weir_origin *ended = NULL;
+    weir__ask_lone_put(context, lone, &ended);
+    weir__origins_end(ended);
+}
+
 /* It was taken by its asker: as if it had not been asked. */
 static void take_back(const weir_turn *turn, weir__asks *asks, weir__ask *ask, uint32_t index)
 {
-    weir__lone_put(turn->context, ask->lone);
+    throw_away(turn->context, ask->lone);
     free_entry(asks, ask, index);
     weir__room_unreserve(turn->context, turn->self);
 }
@@ -241,7 +261,7 @@ static bool time_out(const weir_turn *turn, weir__ask *ask, uint64_t generation)
     weir__post_begin(by.context);
     const weir_status status = weir__ask_put(&by, turn->processor, ask->lone);
     if (status != WEIR_OK) {
-        weir__lone_put(by.context, ask->lone);
+        throw_away(by.context, ask->lone);
         weir__post_count_refusal(&by, status);
     }
     return true;
@@ -271,6 +291,7 @@ static weir_status post(const weir_turn *turn, weir_processor to, const weir_eve
         .in_handler = true,
         .marks = WEIR__ENVELOPE_ASKS,
         .ask = q->generation << WEIR__ASK_ENTRY_BITS | q->index,
+        .carries = true,
     };
     weir__post_begin(by.context);
     return weir__likely(weir__post_straight(&by, to, event)) ? WEIR_OK
@@ -385,7 +406,7 @@ void weir__asks_abandon(const weir_turn *turn)
     for (uint32_t i = 0; i < asks->used; i++) {
         weir__ask *ask = weir__ask_at(asks, i);
         if (is_open(ask, &generation) && weir__ask_take(ask, generation)) {
-            weir__lone_put(turn->context, ask->lone);
+            throw_away(turn->context, ask->lone);
         }
     }
 }

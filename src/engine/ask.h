@@ -119,6 +119,9 @@ static inline bool weir__ask_take(weir__ask *ask, uint64_t generation)
  * attempt is counted before. STOPPING: nothing is owed to the asker any more, and the envelope is
  * the caller's. */
 weir_status weir__ask_put(const weir__posting *by, weir__processor *asker, weir__lone *lone);
+/* Nothing came of such an envelope. Anywhere: the asker's origin, if that was its end, is put aside
+ * for who is outside the mark. */
+void weir__ask_lone_put(weir__context *context, weir__lone *lone, weir_origin **ended);
 
 /* A reply to the question of a processor. */
 weir_status weir__ask_answer(const weir__posting *by, weir_ticket to, const weir_event *event);

@@ -132,7 +132,7 @@ static void gather(run *r, const weir_processor *to, size_t to_count,
     *bad = WEIR_OK;
     while (n < most && (to_count == 1 || to[n].id == r->to.id)) {
         const weir_event *event = events[n];
-        if (weir__likely(weir__parcel_is_plain(event))) {
+        if (weir__likely(weir__parcel_is_plain(r->by->context, event))) {
             r->parcels[n++] = weir__parcel_of_plain(r->by, event);
             continue;
         }

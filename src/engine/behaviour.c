@@ -190,6 +190,7 @@ static weir_status ask_for(weir_engine *engine, weir_processor processor, const 
         return weir__post_why_not(engine);
     }
     by.marks = WEIR__ENVELOPE_OWN;
+    by.carries = false;
     weir__post_begin(by.context);
     return weir__post_counted(&by, processor, &event);
 }

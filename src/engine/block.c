@@ -287,6 +287,22 @@ void weir__block_release(weir__context *context, weir_block *block)
     }
 }
 
+void weir__envelope_end(weir__context *context, weir__envelope *envelope, uint32_t state)
+{
+    if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
+        weir__block_release(context, envelope->payload.shared.block);
+    }
+    if ((state & WEIR__ENVELOPE_ORIGINS) != 0 && context != NULL) {
+        weir__origin_leave(context); /* in front: it may be gone in a moment */
+    }
+    if ((state & WEIR__ENVELOPE_ORIGIN) != 0) {
+        weir__origin_release(envelope->payload.shared.origin);
+    }
+    if ((state & WEIR__ENVELOPE_ASKER) != 0) {
+        weir__origin_release(weir__lone_of(envelope)->origin);
+    }
+}
+
 void weir__block_put_aside(weir_block *block, weir_block **list)
 {
     weir__store(&block->pooled.next, *list != NULL ? &(*list)->pooled : NULL, relaxed);

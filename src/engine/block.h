@@ -7,6 +7,7 @@
 #define WEIR_ENGINE_BLOCK_H
 
 #include "engine/engine.h"
+#include "engine/origin.h"
 
 void weir__blocks_open(weir_engine *engine);
 /* Frees the pools; what is still out is reported, and freed with them. */
@@ -22,6 +23,17 @@ void weir__block_note_drop(weir_block *block, const weir_event_type *type, const
 weir_status weir__block_copy(weir__context *context, const weir_event *event, weir_block **out);
 /* As weir_block_release, for who has a context at hand (NULL: none). */
 void weir__block_release(weir__context *context, weir_block *block);
+
+/* What a filled envelope refers to, block and origin, is given back: its event has ended. If it was
+ * at hand it is so no longer. Outside the mark, no lock held. `context` may be NULL. */
+void weir__envelope_end(weir__context *context, weir__envelope *envelope, uint32_t state);
+/* With ORIGIN or ASKER: which one what its handler sends has. An answer goes on with what its asker
+ * was at, whoever gave it. */
+static inline weir_origin *weir__envelope_origin(weir__envelope *envelope, uint32_t state)
+{
+    return (state & WEIR__ENVELOPE_ASKER) != 0 ? weir__lone_of(envelope)->origin
+                                               : envelope->payload.shared.origin;
+}
 
 /* By who has a reference: so many more, in one step; and those that were not used back. */
 void weir__block_take_many(weir_block *block, uint32_t count);

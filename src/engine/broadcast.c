@@ -40,10 +40,11 @@ typedef struct flight {
     const weir__parcel *parcels;
     uint32_t count;  /* of parcels */
     uint32_t *taken; /* of each, by one channel's members */
-    bool shared;     /* some lie in blocks, of which each copy takes a reference */
+    bool shared;     /* some have a block or an origin, of which each copy takes a reference */
     bool open;       /* as seen inside the mark, since it was last entered */
     weir_delivery sum;
-    weir_block *spent; /* evicted, for the last time: their hooks run when no lock is held */
+    weir_block *spent;    /* evicted, for the last time: their hooks run when no lock is held ... */
+    weir_origin *origins; /* ... and so do theirs */
 } flight;
 
 static void enter(flight *f)
@@ -112,10 +113,13 @@ WEIR__SELDOM static void refuse(flight *f, weir_channel channel, weir__processor
 WEIR__SELDOM static weir_status overflow(flight *f, weir__processor *target,
                                          const weir__parcel *parcel)
 {
-    weir__eviction evicted = { .block = NULL };
+    weir__eviction evicted = { .happened = false };
     const weir_status status = weir__post_overflow(f->by, target, parcel, &evicted);
     if (evicted.block != NULL && weir__block_let_go(evicted.block)) {
         weir__block_put_aside(evicted.block, &f->spent);
+    }
+    if (evicted.origin != NULL && weir__origin_let_go(evicted.origin)) {
+        weir__origin_put_aside(evicted.origin, &f->origins);
     }
     return status;
 }
@@ -235,21 +239,29 @@ static void deliver(flight *f, weir__channel *channel, weir_channel handle)
 }
 
 /* References for all members; and what was not taken, back. */
-static void take_blocks(flight *f, uint32_t count)
+static void take_shares(flight *f, uint32_t count)
 {
+    weir_origin *origin = weir__posting_origin(f->by);
     for (uint32_t i = 0; i < f->count; i++) {
         f->taken[i] = 0;
         if (f->parcels[i].block != NULL) {
             weir__block_take_many(f->parcels[i].block, count);
         }
+        if (origin != NULL) {
+            weir__origin_hold(origin, count);
+        }
     }
 }
 
-static void give_back_blocks(const flight *f, uint32_t count)
+static void give_back_shares(const flight *f, uint32_t count)
 {
+    weir_origin *origin = weir__posting_origin(f->by);
     for (uint32_t i = 0; i < f->count; i++) {
         if (f->parcels[i].block != NULL) {
             weir__block_give_many(f->parcels[i].block, count - f->taken[i]);
+        }
+        if (origin != NULL) {
+            weir__origin_give(origin, count - f->taken[i]);
         }
     }
 }
@@ -268,12 +280,12 @@ static void send(flight *f, weir_channel handle)
     weir__mutex_lock(&channel->lock);
     const uint32_t count = weir__load(&channel->count, relaxed);
     if (f->shared) {
-        take_blocks(f, count);
+        take_shares(f, count);
     }
     deliver(f, channel, handle);
     weir__mutex_unlock(&channel->lock);
     if (f->shared) {
-        give_back_blocks(f, count);
+        give_back_shares(f, count);
     }
     if (count == 0) {
         weir__cell_add(&tally->unheard, f->count);
@@ -282,6 +294,8 @@ static void send(flight *f, weir_channel handle)
         weir__blocks_end(f->by->context, f->spent);
         f->spent = NULL;
     }
+    weir__origins_end(f->origins);
+    f->origins = NULL;
 }
 
 /* It is over. */
@@ -328,7 +342,7 @@ weir_status weir__channel_broadcast(const weir__posting *by, const weir_channel 
     if (status != WEIR_OK) {
         return refuse_all(by, status);
     }
-    f.shared = parcel.block != NULL;
+    f.shared = parcel.data != NULL;
     for (size_t i = 0; i < count; i++) {
         send(&f, channels[i]);
     }
@@ -351,7 +365,7 @@ static uint32_t send_run(const weir__posting *by, weir_channel channel,
     flight f = { .by = by, .parcels = parcels, .taken = taken, .open = true };
     *why = WEIR_OK;
     while (f.count < most && (*why = pack(by, events[f.count], &parcels[f.count])) == WEIR_OK) {
-        f.shared = f.shared || parcels[f.count].block != NULL;
+        f.shared = f.shared || parcels[f.count].data != NULL;
         taken[f.count] = 0;
         f.count++;
     }

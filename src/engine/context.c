@@ -205,6 +205,7 @@ weir__context *weir__context_borrow(weir_engine *engine)
     }
     context->engine = engine;
     context->stock.stores = &engine->stores;
+    context->plain_below = WEIR__PLAIN_BELOW;
     weir__store(&context->in_use, 1, relaxed);
     weir__contexts_enlist(engine, context);
     return context;

@@ -20,6 +20,9 @@
 
 #define WEIR__BLOCK_CLASSES 9
 
+/* Of a thread that handles no event with an origin. */
+#define WEIR__PLAIN_BELOW (WEIR_EVENT_INLINE_MAX + 1)
+
 struct weir__serving;
 struct weir__thread;
 struct weir__trail;
@@ -68,7 +71,9 @@ typedef struct weir__context {
     weir_engine *engine;
     struct weir__serving *keeping; /* while a turn runs: where its thread keeps what it makes ready;
                                       or NULL */
-    weir__stock stock; /* of what mailboxes are made of; what every post needs is on this line */
+    weir__stock stock;    /* of what mailboxes are made of; what every post needs is on this line */
+    uint32_t plain_below; /* smaller events go straight (engine/parcel.h); 0 while there is: */
+    struct weir_origin *origin; /* of the event at hand (engine/origin.h); mostly NULL */
     weir__tally tally;
     struct weir__thread *thread; /* NULL: not one of the engine's */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];

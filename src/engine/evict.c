@@ -15,6 +15,16 @@
 
 #define TRIES_MAX 1000u
 
+void weir__eviction_end(weir__context *context, const weir__eviction *evicted)
+{
+    if (evicted->block != NULL) {
+        weir__block_release(context, evicted->block);
+    }
+    if (evicted->origin != NULL) {
+        weir__origin_release(evicted->origin);
+    }
+}
+
 /* One try: OK, CLOSED, or FULL to try again. */
 static weir__claim attempt(const weir__posting *by, weir__processor *processor,
                            const weir__parcel *parcel, weir__eviction *evicted)
@@ -34,9 +44,12 @@ static weir__claim attempt(const weir__posting *by, weir__processor *processor,
         evicted->happened = true;
         evicted->state = weir__load(&oldest.envelope.state, relaxed);
         evicted->flow = oldest.envelope.flow;
-        if ((evicted->state & WEIR__ENVELOPE_BLOCK) != 0) {
-            evicted->block = oldest.envelope.payload.shared.block;
-        }
+        evicted->block = (evicted->state & WEIR__ENVELOPE_BLOCK) != 0
+                             ? oldest.envelope.payload.shared.block
+                             : NULL;
+        evicted->origin = (evicted->state & WEIR__ENVELOPE_ORIGIN) != 0
+                              ? oldest.envelope.payload.shared.origin
+                              : NULL;
         /* [Q1]: done, and attempted before. In front of the fill: a stop may see the new one
          * handled at any moment after it. */
         weir__store(&context->tally.dropped_oldest,

@@ -9,14 +9,17 @@
 #include "engine/parcel.h"
 #include "engine/processor.h"
 
-/* What was evicted: its block, to be released once the caller is outside its mark (a drop hook may
- * run then), and what a router must know of it. */
+/* What was evicted: its block and its origin, to be released once the caller is outside its mark
+ * (hooks may run then), and what a router must know of it. */
 typedef struct weir__eviction {
-    weir_block *block; /* or NULL */
-    bool happened;
+    bool happened;  /* set by the caller to false; if not, there is nothing else */
     uint32_t state; /* of its envelope */
     uint64_t flow;
+    weir_block *block;   /* or NULL */
+    weir_origin *origin; /* or NULL */
 } weir__eviction;
+
+void weir__eviction_end(weir__context *context, const weir__eviction *evicted);
 
 /* Inside the mark; the stock suffices. OK: the parcel is in the mailbox, the oldest event is out
  * and counted, or room had appeared. CLOSED: refused. FULL: the oldest could not be got at; nothing

@@ -14,9 +14,7 @@
 #ifndef WEIR_ENGINE_ORIGIN_H
 #define WEIR_ENGINE_ORIGIN_H
 
-#include <stdint.h>
-
-#include "sync/atomic.h"
+#include "engine/context.h"
 #include "weir/feed.h"
 
 struct weir_origin {
@@ -45,5 +43,22 @@ void weir__origin_release(weir_origin *origin);
 bool weir__origin_let_go(weir_origin *origin);
 void weir__origin_put_aside(weir_origin *origin, weir_origin **list);
 void weir__origins_end(weir_origin *list);
+
+/* ---- at hand ---- */
+
+/* By the context's thread: what it posts from now on carries this one (not NULL), of which the
+ * caller has a reference; and that is over. So where an event is handled that has one; and where a
+ * feed publishes, unless there is one at hand already. */
+static inline void weir__origin_enter(weir__context *context, weir_origin *origin)
+{
+    context->origin = origin;
+    context->plain_below = 0;
+}
+
+static inline void weir__origin_leave(weir__context *context)
+{
+    context->origin = NULL;
+    context->plain_below = WEIR__PLAIN_BELOW;
+}
 
 #endif /* WEIR_ENGINE_ORIGIN_H */

@@ -17,7 +17,8 @@
 typedef struct weir__parcel {
     const weir_event *event;
     weir_block *block; /* a reference that goes along, or NULL */
-    const void *data;  /* where the handler will find it, if in a block */
+    const void *data;  /* where the handler will find it, if in a block; not NULL, too, if there is
+                          no block but a reference to an origin goes along */
     uint64_t flow;
 } weir__parcel;
 
@@ -40,9 +41,9 @@ static inline weir_status weir__parcel_check(const weir_event *event)
     return weir__likely(type->drop == NULL) ? WEIR_OK : WEIR_E_TYPE;
 }
 
-/* Of an event that has a block, or is too big for an envelope. */
-weir_status weir__parcel_pack_block(const weir__posting *by, const weir_event *event,
-                                    weir__parcel *out);
+/* Of an event that has a block, or is too big for an envelope, or has an origin. */
+weir_status weir__parcel_pack_special(const weir__posting *by, const weir_event *event,
+                                      weir__parcel *out);
 
 static inline uint64_t weir__parcel_flow(const weir__posting *by, const weir_event *event)
 {
@@ -51,7 +52,7 @@ static inline uint64_t weir__parcel_flow(const weir__posting *by, const weir_eve
                : by->flow;
 }
 
-/* What an envelope has room for. */
+/* What an envelope has room for, if no origin goes along. */
 static inline uint32_t weir__parcel_inline_max(const weir__posting *by)
 {
     return weir__likely(by->ask == 0) ? WEIR_EVENT_INLINE_MAX : WEIR__QUESTION_INLINE_MAX;
@@ -62,9 +63,11 @@ static inline weir_status weir__parcel_pack(const weir__posting *by, const weir_
 {
     out->event = event;
     out->block = NULL;
+    out->data = NULL;
     out->flow = weir__parcel_flow(by, event);
-    return weir__unlikely(event->block != NULL || event->size > weir__parcel_inline_max(by))
-               ? weir__parcel_pack_block(by, event, out)
+    return weir__unlikely(event->block != NULL || event->size >= by->context->plain_below ||
+                          event->size > weir__parcel_inline_max(by))
+               ? weir__parcel_pack_special(by, event, out)
                : WEIR_OK;
 }
 
@@ -88,6 +91,27 @@ static inline void weir__parcel_copy(unsigned char *to, const void *data, uint32
     }
 }
 
+/* What goes along with few events. Returns its flags. Inline, or its parameters would have to be in
+ * memory for all others, too. */
+static WEIR__ALWAYS uint32_t weir__parcel_put_special(const weir__posting *by,
+                                                      const weir__parcel *parcel,
+                                                      weir__envelope *envelope)
+{
+    uint32_t flags = WEIR__ENVELOPE_BLOCK;
+    if (weir__likely(parcel->block != NULL)) {
+        envelope->payload.shared.block = parcel->block;
+        envelope->payload.shared.data = parcel->data;
+    } else {
+        weir__parcel_copy(envelope->payload.bytes, parcel->event->data, parcel->event->size);
+        flags = 0;
+    }
+    if (weir__unlikely(by->context->origin != NULL) && by->carries) {
+        envelope->payload.shared.origin = by->context->origin;
+        flags |= WEIR__ENVELOPE_ORIGIN;
+    }
+    return flags;
+}
+
 /* Writes everything but the state, which is returned. */
 static inline uint32_t weir__parcel_put(const weir__posting *by, const weir__parcel *parcel,
                                         weir__envelope *envelope)
@@ -101,21 +125,19 @@ static inline uint32_t weir__parcel_put(const weir__posting *by, const weir__par
     if (weir__unlikely(by->ask != 0)) {
         envelope->payload.question.ask = by->ask;
     }
-    if (weir__unlikely(parcel->block != NULL)) {
-        envelope->payload.shared.block = parcel->block;
-        envelope->payload.shared.data = parcel->data;
-        return flags | WEIR__ENVELOPE_BLOCK;
+    if (weir__unlikely(parcel->data != NULL)) {
+        return flags | weir__parcel_put_special(by, parcel, envelope);
     }
     weir__parcel_copy(envelope->payload.bytes, event->data, event->size);
     return flags;
 }
 
-/* Most events: a few bytes, nothing to be shared, nothing to be dropped. Checked and packed with
- * that. */
-static inline bool weir__parcel_is_plain(const weir_event *event)
+/* Most events: a few bytes, nothing to be shared, nothing to be dropped; by somebody who does not
+ * handle an event with an origin. Checked and packed with that. */
+static inline bool weir__parcel_is_plain(const weir__context *context, const weir_event *event)
 {
     return event != NULL && event->type != NULL && event->size == event->type->size &&
-           event->size <= WEIR_EVENT_INLINE_MAX && (event->data != NULL || event->size == 0) &&
+           event->size < context->plain_below && (event->data != NULL || event->size == 0) &&
            event->block == NULL && event->type->drop == NULL;
 }
 
@@ -124,11 +146,12 @@ static inline weir__parcel weir__parcel_of_plain(const weir__posting *by, const 
     return (weir__parcel){ .event = event, .flow = weir__parcel_flow(by, event) };
 }
 
-/* What never reached a mailbox is given back. */
+/* What never reached a mailbox is given back. Outside the mark. */
+void weir__parcel_unpack_special(const weir__posting *by, const weir__parcel *parcel);
 static inline void weir__parcel_unpack(const weir__posting *by, const weir__parcel *parcel)
 {
-    if (weir__unlikely(parcel->block != NULL)) {
-        weir__block_release(by->context, parcel->block);
+    if (weir__unlikely(parcel->data != NULL)) {
+        weir__parcel_unpack_special(by, parcel);
     }
 }
 

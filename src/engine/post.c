@@ -122,16 +122,17 @@ static weir_status offer(const weir__posting *by, weir_processor to, const weir_
                          obstacle *met)
 {
     weir__context *context = by->context;
-    weir__eviction evicted = { .block = NULL };
+    weir__eviction evicted;
     weir_status status = WEIR_STOPPING;
+    evicted.happened = false;
     weir__context_enter(context);
     if (weir__post_is_open(by)) {
         weir__processor *processor = weir__registry_find(&context->engine->registry, to);
         status = processor != NULL ? try_to(by, processor, parcel, &evicted, met) : WEIR_UNKNOWN;
     }
     weir__context_leave(context);
-    if (evicted.block != NULL) {
-        weir__block_release(context, evicted.block);
+    if (weir__unlikely(evicted.happened)) {
+        weir__eviction_end(context, &evicted);
     }
     return status;
 }

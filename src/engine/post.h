@@ -15,10 +15,16 @@ typedef struct weir__posting {
     uint64_t sender; /* 0: no processor */
     uint64_t flow;   /* inherited by events that name none */
     bool in_handler; /* accepted until CLOSING; never waits */
+    bool carries;    /* the origin that its context has at hand, if any, goes along */
     uint32_t marks;  /* WEIR__ENVELOPE_OWN, of events of weir's own (engine/own.h); ASKS; else 0 */
     uint64_t ask;    /* with ASKS: the number of the question; else 0 */
-    weir_origin *origin; /* goes along; each accepted event takes a reference. Mostly NULL */
 } weir__posting;
+
+/* What goes along with each event that is accepted: a reference to this; or NULL. */
+static inline weir_origin *weir__posting_origin(const weir__posting *by)
+{
+    return weir__likely(by->context->origin == NULL) || !by->carries ? NULL : by->context->origin;
+}
 
 /* By a call that names no turn. False: no context can be had (why_not says the status). A handler's
  * is a handler's all the same: it must not wait, and a stop must not refuse it too early. */
@@ -31,7 +37,9 @@ static inline bool weir__post_outside(weir_engine *engine, weir__posting *out)
     if (weir__unlikely(context == NULL)) {
         return false;
     }
-    *out = (weir__posting){ .context = context, .in_handler = context->thread != NULL };
+    *out = (weir__posting){ .context = context,
+                            .in_handler = context->thread != NULL,
+                            .carries = true };
     return true;
 }
 

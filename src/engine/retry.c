@@ -76,11 +76,8 @@ void weir__supervise_held_done(weir__processor *processor)
 
 void weir__retry_release(weir__context *context, const weir__supervision *s)
 {
-    const weir__envelope *envelope = &s->held.envelope;
-    const uint32_t state = weir__load(&((weir__envelope *)(uintptr_t)envelope)->state, relaxed);
-    if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
-        weir__block_release(context, envelope->payload.shared.block);
-    }
+    weir__envelope *envelope = (weir__envelope *)(uintptr_t)&s->held.envelope;
+    weir__envelope_end(context, envelope, weir__load(&envelope->state, relaxed));
 }
 
 bool weir__retry_aside(weir_turn *turn)

@@ -260,6 +260,7 @@ static weir__thread *new_seat(weir_engine *engine, bool external, weir_error *er
     thread->doorbell = -1;
     thread->context.engine = engine;
     thread->context.stock.stores = &engine->stores;
+    thread->context.plain_below = WEIR__PLAIN_BELOW;
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;

@@ -38,8 +38,8 @@ static WEIR__ALWAYS bool weir__post_straight(const weir__posting *by, weir_proce
     weir__context *context = by->context;
     weir_engine *engine = context->engine;
     bool accepted = false;
-    if (weir__unlikely(!weir__parcel_is_plain(event)) ||
-        weir__unlikely(event->size > weir__parcel_inline_max(by))) {
+    if (weir__unlikely(!weir__parcel_is_plain(context, event)) ||
+        (by->ask != 0 && weir__unlikely(event->size > WEIR__QUESTION_INLINE_MAX))) {
         return false;
     }
     const weir__parcel parcel = weir__parcel_of_plain(by, event);

@@ -447,6 +447,7 @@ weir_status weir_channel_request_change(weir_engine *engine, weir_processor subs
         return refuse(&by, WEIR_UNKNOWN);
     }
     by.marks = WEIR__ENVELOPE_OWN;
+    by.carries = false;
     const size_t size = sizeof(request) + count * sizeof(*channels);
     if (count <= CHANNELS_INLINE) {
         union {

@@ -332,9 +332,7 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     } else {
         weir__life_failed(turn, event, reason);
     }
-    if ((weir__load(&envelope->state, relaxed) & WEIR__ENVELOPE_BLOCK) != 0) {
-        weir__block_release(context, event->block);
-    }
+    weir__envelope_end(context, envelope, weir__load(&envelope->state, relaxed));
     if (!resumes) {
         weir__cell_add(&context->tally.hooks_due, 1); /* before the event is done with */
     }

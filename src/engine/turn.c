@@ -146,6 +146,7 @@ WEIR__SELDOM static bool judge_aloud(weir_turn *turn, weir__envelope *envelope,
     tell(turn, "answers", weir_status_name(status));
     const weir_status failure = weir__turn_judge(turn, status, event);
     if (failure != WEIR_OK) {
+        weir__origin_leave(turn->context); /* what follows is not the handler's doing */
         return weir__supervise(turn, envelope, event, failure);
     }
     weir__event_close(turn->context, envelope, weir__load(&envelope->state, relaxed));
@@ -161,7 +162,7 @@ static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
     weir__trail *const trail = turn->trail;
     const uint32_t state = weir__load(&envelope->state, relaxed);
     weir_event event;
-    const weir_handler handler = weir__event_open(processor, envelope, state, &event);
+    const weir_handler handler = weir__event_open(context, processor, envelope, state, &event);
     turn->flow = event.flow;
     turn->state = state;
     tell(turn, "handles", event.type->name);

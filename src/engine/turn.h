@@ -27,9 +27,11 @@ static inline bool weir__turn_is_flows(const weir_turn *turn)
 /* Posts of the handler at hand. */
 static inline weir__posting weir__turn_posting(const weir_turn *turn)
 {
-    return (weir__posting){
-        .context = turn->context, .sender = turn->self.id, .flow = turn->flow, .in_handler = true
-    };
+    return (weir__posting){ .context = turn->context,
+                            .sender = turn->self.id,
+                            .flow = turn->flow,
+                            .in_handler = true,
+                            .carries = true };
 }
 
 typedef enum weir__turn_end {

@@ -31,7 +31,8 @@ static WEIR__ALWAYS weir_status post(const weir__posting by, weir_processor to,
                                   .flow = by.flow,
                                   .in_handler = by.in_handler,
                                   .marks = by.marks,
-                                  .ask = by.ask };
+                                  .ask = by.ask,
+                                  .carries = true };
     return weir__post_counted(&again, to, event);
 }
 
@@ -160,6 +161,15 @@ weir_status weir_turn_reply(weir_turn *turn, weir_ticket to, const weir_event *e
     const weir__posting by = weir__turn_posting(turn);
     return to.sender.id != 0 ? weir__ask_answer(&by, to, event)
                              : weir__waiter_answer(&by, to.ask, event);
+}
+
+weir_origin *weir_turn_origin(weir_turn *turn)
+{
+    weir_origin *origin = turn != NULL ? turn->context->origin : NULL;
+    if (origin != NULL) {
+        weir__origin_hold(origin, 1);
+    }
+    return origin;
 }
 
 weir_status weir_turn_fail(weir_turn *turn, weir_status reason, const char *text)

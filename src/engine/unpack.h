@@ -15,7 +15,7 @@
 #include "engine/own.h"
 
 #define WEIR__ENVELOPE_SPECIAL                                                                     \
-    (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN | WEIR__ENVELOPE_ASKS)
+    (WEIR__ENVELOPE_HOLDS | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN | WEIR__ENVELOPE_ASKS)
 
 /* What few events have. */
 static inline void weir__event_read_special(weir__envelope *envelope, uint32_t state,
@@ -46,11 +46,15 @@ static inline void weir__event_read(weir__envelope *envelope, uint32_t state, we
 }
 
 /* Returns who handles it, which is mostly who handles the others. */
-WEIR__SELDOM static weir_handler weir__event_open_special(weir__processor *processor,
+WEIR__SELDOM static weir_handler weir__event_open_special(weir__context *context,
+                                                          weir__processor *processor,
                                                           weir__envelope *envelope, uint32_t state,
                                                           weir_event *event)
 {
     weir__event_read_special(envelope, state, event);
+    if (weir__unlikely((state & WEIR__ENVELOPE_ORIGINS) != 0)) {
+        weir__origin_enter(context, weir__envelope_origin(envelope, state));
+    }
     if ((state & WEIR__ENVELOPE_ASKED) != 0) {
         return weir__ask_close(processor, weir__lone_of(envelope));
     }
@@ -59,21 +63,26 @@ WEIR__SELDOM static weir_handler weir__event_open_special(weir__processor *proce
 }
 
 /* Returns who handles it. */
-static inline weir_handler weir__event_open(weir__processor *processor, weir__envelope *envelope,
-                                            uint32_t state, weir_event *event)
+static inline weir_handler weir__event_open(weir__context *context, weir__processor *processor,
+                                            weir__envelope *envelope, uint32_t state,
+                                            weir_event *event)
 {
     weir__event_read(envelope, state, event);
     return weir__likely((state & WEIR__ENVELOPE_SPECIAL) == 0)
                ? processor->handler
-               : weir__event_open_special(processor, envelope, state, event);
+               : weir__event_open_special(context, processor, envelope, state, event);
 }
 
-/* The event's own reference to its block. */
+/* It is over: the event's own references. */
 static inline void weir__event_close(weir__context *context, weir__envelope *envelope,
                                      uint32_t state)
 {
-    if (weir__unlikely((state & WEIR__ENVELOPE_BLOCK) != 0)) {
-        weir__block_release(context, envelope->payload.shared.block);
+    if (weir__unlikely((state & WEIR__ENVELOPE_HOLDS) != 0)) {
+        if (weir__unlikely((state & WEIR__ENVELOPE_ORIGINS) != 0)) {
+            weir__envelope_end(context, envelope, state);
+        } else {
+            weir__block_release(context, envelope->payload.shared.block);
+        }
     }
 }
 

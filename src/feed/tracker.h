@@ -33,9 +33,11 @@ weir__tracker *weir__tracker_open(weir_engine *engine, void (*committed)(void *c
 /* Nobody releases any more: the engine's threads have ended. NULL is a no-op. */
 void weir__tracker_close(weir__tracker *tracker);
 
-/* What is published next carries this: it goes into weir__posting.origin, and every accepted event
- * takes a reference of its own (a record in a queue does so by weir__origin_hold, and gives it back
- * by weir__origin_release). Valid until the next mark without a reference. NULL: no memory. */
+/* What is published next carries this. Who posts it puts weir__origin_enter and weir__origin_leave
+ * around that, and every accepted event takes a reference of its own (weir__posting.carries); a
+ * record in a queue does so by weir__origin_hold, and gives it back by weir__origin_release. If the
+ * writer handles an event that has an origin (context->origin), that one goes along in place of
+ * this. Valid until the next mark without a reference. NULL: no memory. */
 weir_origin *weir__tracker_origin(weir__tracker *tracker);
 
 /* FULL: there are WEIR__TRACKER_MARKS_MAX; nothing was marked. E_INVALID: lower than the last.

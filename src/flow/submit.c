@@ -343,7 +343,7 @@ static weir_status attempt(submit *s)
     s->wait_index = UINT32_MAX;
     s->ready = NULL;
     s->chore = NULL;
-    s->evicted = (weir__eviction){ .block = NULL };
+    s->evicted.happened = false;
     s->crowded = false;
     s->first = false;
     weir__context_enter(context);
@@ -369,8 +369,8 @@ static weir_status attempt(submit *s)
         }
     }
     weir__context_leave(context);
-    if (weir__unlikely(s->evicted.block != NULL)) {
-        weir__block_release(context, s->evicted.block);
+    if (weir__unlikely(s->evicted.happened)) {
+        weir__eviction_end(context, &s->evicted);
     }
     return status;
 }

@@ -70,7 +70,7 @@ static WEIR__ALWAYS bool weir__submit_straight(const weir__posting *by, weir__ro
     weir__context *context = by->context;
     weir__processor *ready = NULL;
     bool accepted = false;
-    if (weir__unlikely(!weir__parcel_is_plain(event)) || weir__unlikely(!router->plain) ||
+    if (weir__unlikely(!weir__parcel_is_plain(context, event)) || weir__unlikely(!router->plain) ||
         weir__unlikely(key->id == 0)) {
         return false;
     }
@@ -115,7 +115,8 @@ static WEIR__ALWAYS weir_status weir__submit(weir__posting by, weir__router *rou
                                   .flow = by.flow,
                                   .in_handler = by.in_handler,
                                   .marks = by.marks,
-                                  .ask = by.ask };
+                                  .ask = by.ask,
+                                  .carries = true };
     const weir__flow_key again_key = {
         .id = key->id, .hash = key->hash, .bytes = key->bytes, .size = key->size
     };

@@ -23,11 +23,18 @@ enum {
     WEIR__ENVELOPE_ASKS = 1u << 20,   /* a question: its number is behind its payload */
     WEIR__ENVELOPE_ASKED = 1u << 21,  /* an answer, or the timeout: it lies alone */
     WEIR__ENVELOPE_ROUTED = 1u << 22, /* came by a router: `flow` is the router's own */
+    WEIR__ENVELOPE_ORIGIN = 1u << 23, /* has a reference to an origin, behind 16 bytes of payload */
+    WEIR__ENVELOPE_ASKER = 1u << 24,  /* an answer: its lone has a reference to an origin, too */
     WEIR__ENVELOPE_FILLED = 1u << 30, /* there is an event in it */
 };
 
-/* Bytes of a question that travel without a block. */
+/* What its end has to give back. */
+#define WEIR__ENVELOPE_ORIGINS (WEIR__ENVELOPE_ORIGIN | WEIR__ENVELOPE_ASKER)
+#define WEIR__ENVELOPE_HOLDS (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ORIGINS)
+
+/* Bytes of a question that travel without a block; and of an event with an origin. */
 #define WEIR__QUESTION_INLINE_MAX 24u
+#define WEIR__ORIGIN_INLINE_MAX 16u
 
 typedef struct weir__envelope {
     weir__atomic_u32 state; /* 0: empty. The poster fills, the owner empties */
@@ -39,8 +46,9 @@ typedef struct weir__envelope {
         unsigned char bytes[WEIR_EVENT_INLINE_MAX];
         uint64_t align;
         struct {
-            weir_block *block;
+            weir_block *block; /* or, with an origin and no block, bytes */
             const void *data;
+            struct weir_origin *origin; /* with ORIGIN */
         } shared;
         struct {
             unsigned char bytes[WEIR__QUESTION_INLINE_MAX]; /* or `shared` */
@@ -52,14 +60,16 @@ _Static_assert(sizeof(weir__envelope) == 64, "an envelope is one cache line");
 
 typedef struct weir__lone {
     weir__pooled pooled; /* next: of whatever list it is in */
-    uint64_t ask;        /* of an answer: which of its asker's questions */
+    uint64_t ask;        /* of an answer: which of its asker's questions; in the upper half ASKER,
+                            if its asker had an origin */
     uint64_t tag;
     union {
         void *home;         /* of a signal's: the signal */
         void (*then)(void); /* of an answer that was opened: who handles it; or NULL */
     };
-    uint32_t ticket; /* its place in the order of its mailbox */
-    uint32_t spare[5];
+    uint32_t ticket;            /* its place in the order of its mailbox */
+    struct weir_origin *origin; /* with ASKER: that of the event whose handler asked */
+    uint32_t spare[2];
     weir__envelope envelope;
 } weir__lone;
 _Static_assert(sizeof(weir__lone) == 128, "one that lies alone is two lines");

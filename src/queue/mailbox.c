@@ -364,6 +364,7 @@ static void copy_out(weir__lone *out, weir__envelope *envelope)
     if ((state & WEIR__ENVELOPE_ALONE) != 0) {
         out->ask = weir__lone_of(envelope)->ask;
         out->tag = weir__lone_of(envelope)->tag;
+        out->origin = weir__lone_of(envelope)->origin;
     }
 }
 

@@ -227,7 +227,8 @@ static void a_length_has_any_width_and_order(void **unused)
             config.length_order = little;
             char bytes[16] = { 0 };
             bytes[little ? 0 : width - 1] = 2;
-            memcpy(bytes + width, "hi", 2);
+            bytes[width] = 'h';
+            bytes[width + 1] = 'i';
             weir__framer f;
             weir__frame frame;
             assert_true(weir__framer_open(&f, &config, 64, 0));

@@ -1,0 +1,117 @@
+/*
+ * connect/meter.c - what connectors count, by name.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include "connect/meter.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "sync/mutex.h"
+
+/* All that are open, of all engines, the latest first. Few, and looked through by people only. */
+static weir__mutex lock;
+static weir__meter *all;
+
+void weir__meter_open(weir__meter *meter, weir_component *self, const char *type,
+                      const char *const *names)
+{
+    size_t count = 0;
+    while (names[count] != NULL) {
+        count++;
+    }
+    WEIR_ASSERT(count <= WEIR__METER_MAX);
+    WEIR_ASSERT(!meter->open);
+    meter->engine = weir_component_engine(self);
+    meter->self = self;
+    meter->type = type;
+    meter->names = names;
+    meter->open = true;
+    weir__mutex_lock(&lock);
+    meter->next = all;
+    all = meter;
+    weir__mutex_unlock(&lock);
+}
+
+void weir__meter_close(weir__meter *meter)
+{
+    if (!meter->open) {
+        return;
+    }
+    weir__mutex_lock(&lock);
+    weir__meter **at = &all;
+    while (*at != meter) { /* ends: an open one is in the list */
+        at = &(*at)->next;
+    }
+    *at = meter->next;
+    weir__mutex_unlock(&lock);
+    meter->open = false;
+}
+
+bool weir__meter_read(weir_engine *engine, const char *component, const char *figure,
+                      uint64_t *value)
+{
+    bool found = false;
+    weir__mutex_lock(&lock);
+    for (weir__meter *meter = all; meter != NULL && !found; meter = meter->next) {
+        if (meter->engine != engine || strcmp(weir_component_name(meter->self), component) != 0) {
+            continue;
+        }
+        for (size_t i = 0; meter->names[i] != NULL && !found; i++) {
+            if (strcmp(meter->names[i], figure) == 0) {
+                *value = weir__meter_value(meter, i);
+                found = true;
+            }
+        }
+    }
+    weir__mutex_unlock(&lock);
+    return found;
+}
+
+uint16_t weir__connect_port(weir_engine *engine, const char *component)
+{
+    uint64_t port = 0;
+    return weir__meter_read(engine, component, "port", &port) ? (uint16_t)port : 0;
+}
+
+void weir__meter_visit(weir_engine *engine,
+                       bool (*visit)(void *context, const char *component, const char *type,
+                                     const char *figure, uint64_t value),
+                       void *context)
+{
+    bool more = true;
+    weir__mutex_lock(&lock);
+    for (weir__meter *meter = all; meter != NULL && more; meter = meter->next) {
+        for (size_t i = 0; meter->engine == engine && meter->names[i] != NULL && more; i++) {
+            more = visit(context, weir_component_name(meter->self), meter->type, meter->names[i],
+                         weir__meter_value(meter, i));
+        }
+    }
+    weir__mutex_unlock(&lock);
+}
+
+void weir__complain(weir__complaint *complaint, weir_component *self, weir_status status,
+                    const char *format, ...)
+{
+    const weir_ns now = weir_time_now(weir_component_engine(self));
+    if (now < complaint->next) {
+        complaint->left_out++;
+        return;
+    }
+    char text[192];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    if (complaint->left_out > 0 && length >= 0) {
+        const size_t at = (size_t)length < sizeof(text) ? (size_t)length : sizeof(text) - 1;
+        snprintf(text + at, sizeof(text) - at, " (and %" PRIu64 " more)", complaint->left_out);
+    }
+    complaint->next = now + WEIR_S;
+    complaint->left_out = 0;
+    weir_component_report(self, status, text);
+}

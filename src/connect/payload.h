@@ -1,0 +1,23 @@
+/*
+ * connect/payload.h - an event as the bytes that a sink writes.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_CONNECT_PAYLOAD_H
+#define WEIR_CONNECT_PAYLOAD_H
+
+#include "weir/event.h"
+
+enum { WEIR__PAYLOAD_PRINT_MAX = 1024 };
+
+typedef struct weir__payload {
+    const char *data;
+    size_t size;
+    char printed[WEIR__PAYLOAD_PRINT_MAX];
+} weir__payload;
+
+/* Text and bytes as they are; of another type what its `print` makes of it, cut at PRINT_MAX.
+ * False: it has none, so it is not for a sink. */
+bool weir__payload_read(weir__payload *out, const weir_event *event);
+
+#endif /* WEIR_CONNECT_PAYLOAD_H */
