@@ -7,6 +7,8 @@
  * `KEY COUNT SUM`; the end sends what there is of the last one, and with `totals` one line a key,
  * `total KEY COUNT SUM`. Behind a flow router all lines of a key come to one instance, so that
  * several count beside each other without a lock.
+ *
+ * SPDX-License-Identifier: Apache-2.0
  */
 #define _GNU_SOURCE
 #include <inttypes.h>

@@ -8,6 +8,8 @@
  * processor of its thread, so it asks: the service's handler runs on a dispatcher of its own, whose
  * threads have nothing else to do. Meanwhile `enrich` goes on with the next line. Each line is the
  * path of a file; what is sent on is that path and the first line of the file.
+ *
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,6 +7,8 @@
  * An order is a line, `ACCOUNT SIDE QUANTITY`. The check keeps it, asks the service, and goes on
  * with the next one; the answer comes back as an event, and only then the order is passed on. The
  * service may have a thread of its own, and take its time: nobody waits for it.
+ *
+ * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdio.h>
 #include <stdlib.h>
