@@ -6,7 +6,8 @@
  */
 #include "origin_support.h"
 
-/* An asker asks to[0] at its first event, as `ask` says; an answerer keeps the ticket, or answers. */
+/* An asker asks to[0] at its first event, as `ask` says; an answerer answers, or keeps the ticket.
+ */
 typedef struct player {
     actor a; /* first */
     weir_ask_options ask;
