@@ -13,7 +13,7 @@ import tap
 
 WEIR = os.environ.get("WEIR_COMMAND", str(tap.BUILD / "weir"))
 RECORDER = os.environ.get("WEIR_RECORDER", str(tap.BUILD / "tests/recorder.so"))
-PATIENCE_S = 10
+PATIENCE_S = 60
 
 
 def until(what, patience=PATIENCE_S):
@@ -39,7 +39,7 @@ def folder():
 def clean_environment(**more):
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith("WEIR_") and name not in ("NOTIFY_SOCKET", "WATCHDOG_USEC")}
-    return {**kept, **more}
+    return {**kept, "XDG_RUNTIME_DIR": os.getcwd(), **more}
 
 
 def weir(*arguments, timeout=PATIENCE_S, environment=None):
