@@ -152,7 +152,16 @@ static void on_say(void *context, const char *text)
 
 static weir_status on_started(void *context, weir__server *server, weir_error *error)
 {
-    return weir__server_admin_open(server, on_say, context, error);
+    const weir_status status = weir__server_admin_open(server, on_say, context, error);
+    const char *path = weir__server_admin_socket(server), *url = weir__server_admin_url(server);
+    char text[600];
+    if (status == WEIR_OK) {
+        snprintf(text, sizeof(text), "it runs%s%s%s%s; Ctrl-C ends it",
+                 path[0] != '\0' ? "; weir admin --socket " : "", path, url[0] != '\0' ? "; " : "",
+                 url);
+        on_say(context, text);
+    }
+    return status;
 }
 
 /* ---- the end ---- */

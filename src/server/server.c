@@ -294,6 +294,16 @@ weir_status weir__server_admin_open(weir__server *server, void (*say)(void *, co
     return first.status;
 }
 
+const char *weir__server_admin_socket(const weir__server *server)
+{
+    return server->admin != NULL ? weir__admin_socket_path(server->admin) : "";
+}
+
+const char *weir__server_admin_url(const weir__server *server)
+{
+    return server->admin != NULL ? weir__admin_url(server->admin) : "";
+}
+
 void weir__server_admin_close(weir__server *server)
 {
     weir__admin_close(server->admin);
@@ -302,8 +312,9 @@ void weir__server_admin_close(weir__server *server)
 
 void weir__server_admin_drop(const weir__server *server)
 {
-    if (server->admin != NULL && weir__admin_socket_path(server->admin)[0] != '\0') {
-        (void)unlink(weir__admin_socket_path(server->admin));
+    const char *path = weir__server_admin_socket(server);
+    if (path[0] != '\0') {
+        (void)unlink(path);
     }
 }
 

@@ -30,6 +30,9 @@ void weir__server_destroy(weir__server *server);
  * without. Else E_...: error set. */
 weir_status weir__server_admin_open(weir__server *server, void (*say)(void *, const char *),
                                     void *context, weir_error *error);
+/* Where it is to be reached; "" if it is not. */
+const char *weir__server_admin_socket(const weir__server *server);
+const char *weir__server_admin_url(const weir__server *server);
 /* Blocking: a command under way returns first. */
 void weir__server_admin_close(weir__server *server);
 /* The same in a hurry: what stands in the file system goes, and that is all. */
