@@ -251,7 +251,9 @@ static void pump_locked(weir__pump *p, weir__lane *lane)
     /* What a stop that ran out of time has left stays where it is, and is counted there. */
     if (weir__engine_phase(context->engine) < WEIR__ABANDONED) {
         serve_all(p, lane);
-        if (enlist_full(lane)) { /* before the last look */
+        if (enlist_full(lane)) {
+            /* List, then look again: who makes room does it the other way round. */
+            weir__fence(seq_cst);
             serve_all(p, lane);
         }
         weir__pump_free(p, lane);
