@@ -1,6 +1,6 @@
 /*
- * position_test.c - whenever a process ends, the next one goes on where it was: a position is the old
- * one or the new, never broken, and finds its file wherever rotation has put it.
+ * position_test.c - whenever a process ends, the next one goes on where it was: a position is the
+ * old one or the new, never broken, and finds its file wherever rotation has put it.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
