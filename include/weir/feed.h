@@ -102,8 +102,9 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_feed_publish(weir_engine *engine, weir
  * Positions: how a source learns that what it read is done with. A mark says: all that this feed
  * published since the last mark ends at `position` in whatever the source reads. Those events carry
  * an origin, which all that their handlers post or submit inherits; once all of it is handled,
- * flushed by a sink, dropped or dead, and so everything before it, the position is committed. A feed
- * that is never marked has no origins and pays nothing; so it has to be said in advance (weir_feed_track).
+ * flushed by a sink, dropped or dead, and so everything before it, the position is committed. A
+ * feed that is never marked has no origins and pays nothing; so it has to be said in advance
+ * (weir_feed_track).
  */
 
 /* The feed's writer. From now on what is published carries an origin. */

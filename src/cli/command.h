@@ -20,6 +20,7 @@ typedef struct weir__command {
     int (*run)(int argc, char **argv); /* argv[0] is the name; answers an exit status */
 } weir__command;
 
+int weir__admin_run(int argc, char **argv);
 int weir__bench_run(int argc, char **argv);
 int weir__config_run(int argc, char **argv);
 int weir__demo_run(int argc, char **argv);

@@ -19,6 +19,8 @@ static const weir__command commands[] = {
     { "demo", "run a mixed load for some seconds and show what the engine does", weir__demo_run },
     { "config", "read configuration files: check, show, resolve, ask for a value",
       weir__config_run },
+    { "admin", "look at a weir that runs, and change it: one command and its answer",
+      weir__admin_run },
     { "sim", "run a program or a plugin under a scheduler that is driven by a seed",
       weir__sim_run },
     { "bench", "measure weir, workload by workload, and what it replaced", weir__bench_run },

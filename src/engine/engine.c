@@ -14,6 +14,7 @@
 #include "engine/block.h"
 #include "engine/bury.h"
 #include "engine/crash.h"
+#include "engine/fed.h"
 #include "engine/hold.h"
 #include "engine/keeper.h"
 #include "engine/monitor.h"
@@ -401,6 +402,9 @@ void weir_engine_destroy(weir_engine *engine)
     weir__keeper_close(engine);
     weir__bury_all(engine);
     weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */
+    if (weir__load(&engine->feeds, relaxed) != NULL) {
+        engine->fed->close(engine);
+    }
     weir__watchdog_close(engine);
     weir__signals_close(engine);
     weir__downs_close(engine);

@@ -50,6 +50,7 @@ struct weir_engine {
     weir__atomic_u32 attention;  /* != 0: a freeze is under way or done; look closer */
     weir__atomic_u32 monitoring; /* a wait word (engine/monitor.h) */
     weir__atomic_u32 watching;   /* a wait word (engine/watchdog.h) */
+    weir__atomic_u32 pressed;    /* feeds that wait for room somewhere (engine/fed.h) */
     weir__mutex count_lock;      /* taken for counting while attention is set */
     weir__registry registry;
     weir__stores stores; /* what mailboxes are made of */
@@ -71,6 +72,9 @@ struct weir_engine {
     weir__channels channels;
     WEIR__ATOMIC(struct weir__routers *) routers; /* the flow room's, or NULL; set once ... */
     void (*routers_close)(weir_engine *engine);   /* ... with this */
+    WEIR__ATOMIC(struct weir__feeds *) feeds;     /* the feed room's, or NULL; set once ... */
+    const struct weir__fed_hooks *fed;            /* ... with this (engine/fed.h) */
+    weir__atomic_u64 placed; /* grows when it changes who runs what, or where */
     WEIR__ATOMIC(struct weir__admin *) admin;     /* the host room's, the same */
     void (*admin_close)(weir_engine *engine);
 
@@ -79,6 +83,7 @@ struct weir_engine {
 
     weir__atomic_u32 room_waiters; /* in all of them: a stop looks at one word, not at 64 */
     weir__room_wait room_waits[WEIR__ROOM_WAITS];
+    weir__room_wait feed_wait; /* publishers that wait for a subscriber */
 
     /* Threads and dispatchers: added under registry.lock, published by their counts. */
     WEIR__ATOMIC(weir__thread *) threads[WEIR__THREADS_MAX];

@@ -15,6 +15,7 @@
 #include "engine/behaviour.h"
 #include "engine/engine.h"
 #include "engine/event_time.h"
+#include "engine/fed.h"
 #include "engine/freeze.h"
 #include "engine/ready.h"
 #include "engine/room.h"
@@ -364,6 +365,7 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     weir_engine *engine = context->engine;
     weir__processor_cold *cold = weir__processor_cold_of(processor);
     const uint32_t control = weir__load(&processor->control, acquire);
+    const uint64_t self = weir__load(&processor->id, relaxed);
     if (cold != NULL && cold->destroy != NULL &&
         (control & (WEIR__CONTROL_INIT | WEIR__CONTROL_BROKEN)) == 0) {
         weir__life_destroy(engine, processor, end_reason(processor, cold));
@@ -396,6 +398,7 @@ void weir__life_end(weir__context *context, weir__processor *processor)
     }
     weir__down_free(context, told);
     weir__letters_flush(context);
+    weir__fed_room(context, self); /* what feeds have for it is in vain */
     if ((control & WEIR__CONTROL_FAILED) != 0) {
         weir__supervise_over(context);
     }

@@ -120,6 +120,7 @@ static weir_status move(weir_engine *engine, weir_processor handle, const char *
     weir__store(&to->processors, weir__load(&to->processors, relaxed) + 1, relaxed);
     /* [V9] pairs with [V8]; seq_cst: before the look at who is inside its mark. */
     weir__store(&processor->dispatcher, to, seq_cst);
+    weir__add(&engine->placed, 1, relaxed);
     if (phase < WEIR__RUNNING && !weir__dispatcher_runs_inits(to)) {
         weir__life_unawait(engine, processor);
     }

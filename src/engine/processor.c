@@ -128,6 +128,7 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
         status = cold != NULL ? WEIR_OK : WEIR_E_NOMEM;
         if (cold != NULL) {
             cold->chore = more->chore;
+            cold->own = true;
         }
     }
     return status;
@@ -303,6 +304,7 @@ static weir_processor publish(weir_engine *engine, weir__context *context, entry
     if (cold != NULL && cold->name != NULL) {
         weir__namemap_remove(&engine->registry.names, cold->name);
         weir__namemap_put(&engine->registry.names, cold->name, handle.id);
+        weir__add(&engine->registry.named, 1, relaxed);
     }
     /* Posters may have been faster: then it is ready already, and init comes first all the same. */
     if (init && weir__mailbox_rouse(&p->mailbox)) {

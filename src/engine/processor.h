@@ -71,6 +71,7 @@ typedef struct weir__processor_cold {
     void (*destroy)(void *state, weir_status reason);
     weir__atomic_u32 overflow; /* weir_overflow; of one without a cold part: fail. May change */
     bool blocks;               /* posters may wait for room: it was block from the beginning */
+    bool own;                  /* one of weir's own: not broadcast to by feeds */
     bool own_overflow;         /* it was given this; under registry.lock, so the next two */
     bool own_block_max, own_batch_max;
     weir__trylock evictions; /* drop-oldest: guards the owner's side of the mailbox */

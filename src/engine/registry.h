@@ -43,6 +43,7 @@ typedef struct weir__registry {
     weir__processor *in_grace;
     uint32_t limbo_count;
     weir__namemap names;
+    weir__atomic_u64 named; /* processors that ever had one; read by all */
     uint8_t engine_tag;
 } weir__registry;
 

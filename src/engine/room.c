@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "engine/fed.h"
 #include "engine/post.h"
 #include "engine/ready.h"
 #include "engine/turn.h"
@@ -128,6 +129,7 @@ void weir__room_appeared(weir__context *context, weir__processor *processor, uin
     if (weir__unlikely(weir__processor_blocks(processor))) {
         weir__room_wake_threads(context->engine, weir__processor_room(processor));
     }
+    weir__fed_room(context, weir__load(&processor->id, relaxed));
 }
 
 static void wake_bucket(weir__room_wait *wait)
@@ -163,6 +165,19 @@ void weir__room_wake_all(weir_engine *engine)
     for (uint32_t i = 0; i < WEIR__ROOM_WAITS; i++) {
         wake_bucket(&engine->room_waits[i]);
     }
+    wake_bucket(&engine->feed_wait);
+}
+
+void weir__room_wake_publishers(weir_engine *engine)
+{
+    wake_bucket(&engine->feed_wait);
+}
+
+void weir__fed_tell(weir__context *context, uint64_t id)
+{
+    /* Who has set engine->pressed has set this before: [F9] pairs with [F6]. */
+    weir__fence(acquire);
+    context->engine->fed->room(context, id);
 }
 
 static void fill(weir__lone *lone, weir_processor asker, weir_processor target, uint64_t tag)

@@ -33,6 +33,8 @@ bool weir__room_close(weir_engine *engine, weir__processor *processor);
 /* Wakes OS threads that wait for room in a processor with this index; all of them. */
 void weir__room_wake_threads(weir_engine *engine, uint32_t index);
 void weir__room_wake_all(weir_engine *engine);
+/* Those that wait for a subscriber of a feed. */
+void weir__room_wake_publishers(weir_engine *engine);
 
 static inline weir__room_wait *weir__room_wait_of(weir_engine *engine, uint32_t index)
 {

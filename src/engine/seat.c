@@ -456,6 +456,7 @@ weir__thread *weir__thread_create(weir_engine *engine, const weir_thread_options
 void weir__thread_serve(weir__thread *thread)
 {
     thread->serves = true;
+    weir__add(&thread->engine->placed, 1, relaxed);
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         weir__dispatcher *dispatcher = thread->servings[i]->dispatcher;
         weir__add(&dispatcher->threads, 1, seq_cst);
@@ -484,6 +485,7 @@ static void stop_serving(weir__thread *thread)
     }
     thread->serves = false;
     thread->leaves = false;
+    weir__add(&thread->engine->placed, 1, relaxed);
 }
 
 void weir__thread_serve_no_longer(weir__thread *thread)
@@ -492,6 +494,7 @@ void weir__thread_serve_no_longer(weir__thread *thread)
         stop_serving(thread); /* it never began */
     } else if (thread->serves && !thread->leaves) {
         thread->leaves = true;
+        weir__add(&thread->engine->placed, 1, relaxed);
         for (uint32_t i = 0; i < thread->serving_count; i++) {
             thread->servings[i]->dispatcher->leaving++;
         }

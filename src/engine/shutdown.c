@@ -22,6 +22,7 @@
 #include "base/memory.h"
 #include "engine/agents.h"
 #include "engine/bury.h"
+#include "engine/fed.h"
 #include "engine/freeze.h"
 #include "engine/keeper.h"
 #include "engine/processor.h"
@@ -271,6 +272,9 @@ static uint64_t freeze_and_count(weir_engine *engine)
         const uint64_t frozen = count_frozen(engine);
         waiting += done > frozen ? done - frozen : 0;
     } while (moved(engine) && ++tries < 1000);
+    if (weir__load(&engine->feeds, acquire) != NULL) {
+        waiting += engine->fed->waiting(engine); /* nobody takes from feeds any more */
+    }
     weir__mutex_unlock(&engine->count_lock);
     weir__mutex_unlock(&engine->registry.lock);
     return waiting;

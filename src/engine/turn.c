@@ -13,6 +13,7 @@
 #include "engine/ask.h"
 #include "engine/chore.h"
 #include "engine/engine.h"
+#include "engine/fed.h"
 #include "engine/life.h"
 #include "engine/freeze.h"
 #include "engine/hold.h"
@@ -579,6 +580,7 @@ weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
     weir__turn_end end;
     for (;;) {
         end = run_turn(thread, serving, processor);
+        weir__fed_room(&thread->context, thread->turn.self.id); /* going idle gives places back */
         if (weir__unlikely(end != WEIR__TURN_OVER) || more == 0 ||
             weir__unlikely(weir__load(&thread->leave, relaxed) != 0)) {
             break;

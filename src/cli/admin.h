@@ -1,0 +1,29 @@
+/*
+ * cli/admin.h - the parts of `weir admin`: asking, and showing.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_CLI_ADMIN_H
+#define WEIR_CLI_ADMIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define WEIR__ADMIN_REPLY_MAX ((size_t)20 << 20)
+
+typedef struct weir__admin_ask {
+    const char *socket, *url; /* one of them */
+    const char *token_file;   /* may be NULL: $WEIR_ADMIN_TOKEN, or none */
+    const char *const *words;
+    size_t count;
+    unsigned seconds; /* to wait for an answer */
+} weir__admin_ask;
+
+/* The answer as JSON text, for free(); NULL: `why` says what went wrong. */
+char *weir__admin_ask_run(const weir__admin_ask *ask, char *why, size_t size);
+
+/* Prints it: a table, or "key: value" of a single row; or the error, to stderr. Answers an exit
+ * status. */
+int weir__admin_show(const char *program, const char *answer, bool json);
+
+#endif /* WEIR_CLI_ADMIN_H */
