@@ -199,7 +199,7 @@ static weir__frame_what next_line(weir__framer *f)
         }
         const size_t length = (size_t)(newline - head);
         if (f->config.format == WEIR__FORMAT_JSON_LINES && f->skipped == 0 &&
-            is_blank(head, length)) {
+            length <= kept_max(f) && is_blank(head, length)) {
             pass_over(f, length + 1);
             continue;
         }
