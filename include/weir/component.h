@@ -77,7 +77,7 @@ typedef struct weir_component_type {
      * polls, nor is woken says *next = 0: at least once a max-park (1 ms). */
     int32_t (*do_work)(void *state, weir_component *self, weir_ns *next);
     void (*stop)(void *state, weir_component *self);      /* publish nothing after it */
-    void (*tear_down)(void *state, weir_component *self); /* undo init; runs if init ran */
+    void (*tear_down)(void *state, weir_component *self); /* undo init, if that went well */
 
     /* SOURCE, if it marks positions: everything up to `position` is done. Hosting thread. */
     void (*commit)(void *state, weir_component *self, uint64_t position);

@@ -6,8 +6,9 @@
  *         .types = types, .type_count = 2,
  *     };
  *
- * Loaded once, never unloaded while the process lives. Refused with a reason: another ABI, a missing
- * symbol, a file (or its folder) that others may write. A plugin links libweir or libweir-sim alike.
+ * Loaded once, never unloaded while the process lives. Refused with a reason: another ABI, a
+ * missing symbol, a file (or its folder) that others may write. A plugin links libweir or
+ * libweir-sim alike.
  * In C++, weir/plugin.hpp turns exceptions into failures.
  *
  * SPDX-License-Identifier: Apache-2.0

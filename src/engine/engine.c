@@ -63,6 +63,9 @@ static void free_memory(weir_engine *engine)
     if (weir__load(&engine->routers, relaxed) != NULL) {
         engine->routers_close(engine);
     }
+    if (weir__load(&engine->host, relaxed) != NULL) {
+        engine->host_hooks->close(engine);
+    }
     if (weir__load(&engine->admin, relaxed) != NULL) {
         engine->admin_close(engine);
     }
@@ -251,9 +254,18 @@ static weir_status start(weir_engine *engine, weir_error *error)
     if (status != WEIR_OK) {
         return status;
     }
-    const bool well = wait_for_inits(engine);
+    bool well = wait_for_inits(engine);
     weir__mutex_lock(&engine->registry.lock);
-    status = well ? WEIR_OK : engine->start_error->status;
+    weir_status (*host_starting)(weir_engine *, weir_error *) = engine->host_starting;
+    weir_error *start_error = engine->start_error;
+    weir__mutex_unlock(&engine->registry.lock);
+    weir_status hosted = WEIR_OK;
+    if (well && host_starting != NULL) {
+        hosted = host_starting(engine, start_error);
+        well = hosted == WEIR_OK;
+    }
+    weir__mutex_lock(&engine->registry.lock);
+    status = well || hosted != WEIR_OK ? hosted : engine->start_error->status;
     engine->start_error = NULL;
     weir__mutex_unlock(&engine->registry.lock);
     if (!well) {
@@ -392,6 +404,11 @@ void weir_engine_destroy(weir_engine *engine)
                       "destroy was called inside a handler: nothing is done", NULL, 0);
         return;
     }
+    const weir__host_hooks *host =
+        weir__load(&engine->host, acquire) != NULL ? engine->host_hooks : NULL;
+    if (host != NULL) {
+        host->stop(engine);
+    }
     (void)weir_engine_stop(engine, 0, NULL);
     weir__monitor_close(engine);
     /* A handler or hook that has still not returned holds everything up: its memory is in use. The
@@ -401,6 +418,9 @@ void weir_engine_destroy(weir_engine *engine)
     weir__schedulers_free(engine);
     weir__keeper_close(engine);
     weir__bury_all(engine);
+    if (host != NULL) {
+        host->end(engine);
+    }
     weir__keeper_close(engine); /* a destroy hook may have begun an asynchronous stop */
     if (weir__load(&engine->feeds, relaxed) != NULL) {
         engine->fed->close(engine);

@@ -44,6 +44,13 @@ typedef struct weir__room_wait {
     weir__atomic_u32 waiters;
 } weir__room_wait;
 
+/* What the end of an engine asks of the host room. */
+typedef struct weir__host_hooks {
+    void (*stop)(weir_engine *engine);  /* before the engine does, if nobody has */
+    void (*end)(weir_engine *engine);   /* no thread runs any more, all else is there */
+    void (*close)(weir_engine *engine); /* only memory is left */
+} weir__host_hooks;
+
 struct weir_engine {
     /* Read by everyone on every post, written at transitions. */
     weir__atomic_u32 phase;
@@ -72,10 +79,15 @@ struct weir_engine {
     weir__channels channels;
     WEIR__ATOMIC(struct weir__routers *) routers; /* the flow room's, or NULL; set once ... */
     void (*routers_close)(weir_engine *engine);   /* ... with this */
-    WEIR__ATOMIC(struct weir__feeds *) feeds;     /* the feed room's, or NULL; set once ... */
-    const struct weir__fed_hooks *fed;            /* ... with this (engine/fed.h) */
-    weir__atomic_u64 placed; /* grows when it changes who runs what, or where */
-    WEIR__ATOMIC(struct weir__admin *) admin;     /* the host room's, the same */
+    WEIR__ATOMIC(struct weir__host *) host;       /* the host room's, or NULL; set once ... */
+    const weir__host_hooks *host_hooks;           /* ... with these */
+    /* In a start, when the threads run and every init has passed: no event is handled before it
+     * answers OK. Or NULL. Under registry.lock. */
+    weir_status (*host_starting)(weir_engine *engine, weir_error *error);
+    WEIR__ATOMIC(struct weir__feeds *) feeds; /* the feed room's, or NULL; set once ... */
+    const struct weir__fed_hooks *fed;        /* ... with this (engine/fed.h) */
+    weir__atomic_u64 placed;                  /* grows when it changes who runs what, or where */
+    WEIR__ATOMIC(struct weir__admin *) admin; /* the host room's, the same */
     void (*admin_close)(weir_engine *engine);
 
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */

@@ -86,7 +86,7 @@ void weir__engine_sums(weir_engine *engine, weir__sums *sums)
 }
 #undef SUM
 
-static bool is_quiet(weir_engine *engine)
+bool weir__engine_is_quiet(weir_engine *engine)
 {
     weir__sums s = { 0 };
     sum_done(engine, &s);
@@ -370,14 +370,14 @@ static bool drain(weir_engine *engine, weir_ns deadline)
     /* Alarms that are taken out of their wheels have questions to time out, and have not counted
      * that yet. */
     if (!wait_for(engine, weir__schedulers_left, deadline) ||
-        !wait_for(engine, is_quiet, deadline)) {
+        !wait_for(engine, weir__engine_is_quiet, deadline)) {
         return false;
     }
     set_phase(engine, WEIR__CLOSING);
     weir__waiters_close(engine);
     /* Once more: a destroy hook may have posted in between. What it sent counted itself before it
      * looked at the phase. */
-    if (!wait_for(engine, is_quiet, deadline)) {
+    if (!wait_for(engine, weir__engine_is_quiet, deadline)) {
         return false;
     }
     end_processors(engine);

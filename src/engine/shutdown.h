@@ -15,6 +15,9 @@ bool weir__shutdown_claim(weir_engine *engine);
  * weir__shutdown runs later. During a start it does nothing: the start ends first. */
 void weir__shutdown_announce(weir_engine *engine);
 
+/* Whether nothing was in flight at some moment of the call. Who may still post makes that old. */
+bool weir__engine_is_quiet(weir_engine *engine);
+
 /* Drains, closes, ends, joins, writes the report. By the one that claimed it. */
 void weir__shutdown(weir_engine *engine, weir_ns timeout);
 

@@ -14,6 +14,7 @@
 
 #include "base/nearest.h"
 #include "tree/read.h"
+#include "weir/component.h"
 
 /* NOLINTBEGIN(misc-no-recursion): tables are as deep as they were written */
 
@@ -299,6 +300,41 @@ static void fill_integers(value *v)
     }
 }
 
+/* ---- targets: names now, handles when their components are there ---- */
+
+static void fill_target(value *v)
+{
+    const char *name = text_of(v);
+    if (name != NULL && name[0] == '\0') {
+        SAY(v, "is empty; must name a component, a processor or a router");
+    } else if (name != NULL) {
+        ((weir_target *)v->member)->name = name;
+    }
+}
+
+static void fill_targets(value *v)
+{
+    weir__node *single[] = { v->node };
+    weir__node **items = single;
+    size_t count = 1;
+    if (v->node->kind != WEIR__STRING && !items_of(v, &items, &count, "[out, audit]")) {
+        return;
+    }
+    weir_target *targets = memory(v, count + 1, sizeof(*targets));
+    const size_t length = v->path->length;
+    for (size_t i = 0; targets != NULL && i < count; i++) {
+        value item = *v;
+        item.node = items[i];
+        item.member = &targets[i];
+        weir__path_index(v->path, i);
+        fill_target(&item);
+        weir__path_cut(v->path, length);
+    }
+    if (targets != NULL) {
+        *(weir_targets *)v->member = (weir_targets){ targets, count };
+    }
+}
+
 /* ---- structs ---- */
 
 static void fill_items(value *v)
@@ -405,6 +441,12 @@ static void fill_one(value *v)
         break;
     case WEIR_OPTION_MAP:
         fill_map(v);
+        break;
+    case WEIR_OPTION_TARGET:
+        fill_target(v);
+        break;
+    case WEIR_OPTION_TARGETS:
+        fill_targets(v);
         break;
     case WEIR_OPTION_GROUP:
     case WEIR_OPTION_NAME:

@@ -63,6 +63,10 @@ static const char *type_name(const weir_option *row)
         return "list of objects";
     case WEIR_OPTION_MAP:
         return "objects by name";
+    case WEIR_OPTION_TARGET:
+        return "name of a component, processor or router";
+    case WEIR_OPTION_TARGETS:
+        return "list of names of components, processors or routers";
     case WEIR_OPTION_GROUP:
     case WEIR_OPTION_NAME:
     default:

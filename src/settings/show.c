@@ -140,6 +140,15 @@ static bool write_value(weir__writer *out, const weir_option *row, const weir__n
     case WEIR_OPTION_LISTS:
         write_texts(out, node);
         return true;
+    case WEIR_OPTION_TARGETS:
+        if (node->kind == WEIR__STRING) {
+            weir__writer_print(out, "[");
+            weir__writer_quoted(out, text.bytes);
+            weir__writer_print(out, "]");
+        } else {
+            write_texts(out, node);
+        }
+        return true;
     case WEIR_OPTION_INTS:
         write_integers(out, node);
         return true;
