@@ -162,7 +162,9 @@ WEIR_API void weir_dispatcher_visit(weir_engine *engine,
  * inside run_once.
  */
 
-/* Any. An eventfd that weir owns: add it to a poll set, never read or close it. -1: not
+/* Any. A descriptor that weir owns: add it to a poll set, never read or close it. It is readable,
+ * too, when a service on that thread is to be called: one of its own descriptors is ready, or the
+ * time that it named has come; so no timeout of the poll needs to know of that. -1: not
  * external. */
 WEIR_API int weir_thread_fd(weir_engine *engine, weir_thread thread);
 

@@ -173,11 +173,31 @@ void weir__agent_wake(weir__agent *agent)
     }
 }
 
+/* ---- descriptors ---- */
+
 weir_status weir__agent_poll(weir__agent *agent, int fd, bool readable, bool writable)
 {
-    (void)agent;
-    (void)fd;
-    (void)readable;
-    (void)writable;
-    return WEIR_E_SYSTEM;
+    weir__thread *thread = agent->thread;
+    uint32_t at = 0;
+    while (at < agent->fd_count && agent->fds[at] != fd) {
+        at++;
+    }
+    if (!readable && !writable) {
+        if (at < agent->fd_count) {
+            agent->fds[at] = agent->fds[--agent->fd_count];
+            (void)weir__poller_watch(&thread->poller, fd, false, false);
+        }
+        return WEIR_OK;
+    }
+    if (at == WEIR__AGENT_FDS) {
+        return WEIR_E_LIMIT;
+    }
+    if (weir__thread_need_poller(thread) != 0 ||
+        weir__poller_watch(&thread->poller, fd, readable, writable) != 0) {
+        return WEIR_E_SYSTEM;
+    }
+    if (at == agent->fd_count) {
+        agent->fds[agent->fd_count++] = fd;
+    }
+    return WEIR_OK;
 }

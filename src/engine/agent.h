@@ -13,15 +13,14 @@
 
 #include "weir/thread.h"
 
-#define WEIR__AGENT_MAX_PARK WEIR_MS /* of one that gives neither deadline nor descriptor */
-
 typedef struct weir__agent weir__agent;
 
 typedef struct weir__agent_plan {
     const char *name; /* for reports */
     /* The thread. How much was done, 0: nothing, or a negative status, which is reported. *next,
      * preset to WEIR_FOREVER, is when (the engine's clock) to be called at the latest; 0: within
-     * WEIR__AGENT_MAX_PARK. Called every round anyway while the thread is up. NULL: none. */
+     * the thread's max_park (1 ms). Called every round anyway while the thread is up. NULL: none.
+     */
     int32_t (*do_work)(void *context, weir_ns *next);
     /* do_work failed; any answer of it below zero. The thread. It is not called again for 10 ms,
      * doubling up to 1 s while it goes on failing. */
@@ -34,8 +33,8 @@ typedef struct weir__agent_plan {
 weir__agent *weir__agent_join(weir_engine *engine, weir_thread thread, const weir__agent_plan *plan,
                               weir_error *error);
 
-/* Blocking, or on its own thread (outside of do_work: in a call). Nothing of it is called after it
- * returned; frees it. */
+/* Blocking, or on its own thread: at once, in its own do_work, too. Nothing of it is called after
+ * this returned; frees it. Before the engine is destroyed, which frees those that are left. */
 void weir__agent_leave(weir__agent *agent);
 
 /* Blocking; on its own thread: at once. Runs `call` on the agent's thread, between rounds, in the
@@ -46,7 +45,9 @@ weir_status weir__agent_call(weir__agent *agent, void (*call)(void *argument), v
 /* Any, async-signal-safe. do_work is called soon. */
 void weir__agent_wake(weir__agent *agent);
 
-/* Its thread. Level-triggered; both false: forgotten. E_LIMIT: 64 are watched. E_SYSTEM. */
+/* Its thread. While the descriptor is ready the thread does not sleep: do_work is called. Level-
+ * triggered; both false: forgotten, which comes before it is closed. E_LIMIT: the agent watches 64.
+ * E_SYSTEM. */
 weir_status weir__agent_poll(weir__agent *agent, int fd, bool readable, bool writable);
 
 #endif /* WEIR_ENGINE_AGENT_H */

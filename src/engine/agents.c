@@ -69,11 +69,20 @@ static weir__request *take(weir__agents *agents)
     return request;
 }
 
+static void unwatch(weir__agents *agents, weir__agent *agent)
+{
+    for (uint32_t i = 0; i < agent->fd_count; i++) {
+        (void)weir__poller_watch(&agents->thread->poller, agent->fds[i], false, false);
+    }
+    agent->fd_count = 0;
+}
+
 void weir__agents_forget(weir__agents *agents, weir__agent *agent)
 {
     if (agents->current == agent) {
         agents->current = NULL;
     }
+    unwatch(agents, agent);
     if (unlist(agents, agent)) {
         return;
     }
@@ -171,6 +180,9 @@ static void close(weir__agents *agents)
 {
     agents->closed = true;
     settle(agents, true);
+    for (weir__agent *agent = agents->list; agent != NULL; agent = agent->next) {
+        unwatch(agents, agent); /* an application may poll an external thread for ever */
+    }
     weir__and(&agents->thread->hosting, 0, seq_cst); /* no round looks at them any more */
 }
 

@@ -20,6 +20,8 @@
 #include "engine/thread.h"
 #include "sync/mutex.h"
 
+#define WEIR__AGENT_FDS 64u
+
 /* Bits of a thread's `hosting`. */
 enum {
     WEIR__HOSTING_REQUESTS = 1, /* somebody waits in the queue */
@@ -61,7 +63,9 @@ struct weir__agent {
     /* The thread's. */
     weir_ns delay;    /* it failed the last time, and is left alone for so long ... */
     weir_ns retry_at; /* ... until then */
-    bool left;        /* inside of a walk over the list: not called any more, freed at its end */
+    uint32_t fd_count;
+    int fds[WEIR__AGENT_FDS]; /* that it watches */
+    bool left; /* inside of a walk over the list: not called any more, freed at its end */
 };
 
 typedef struct weir__agents {

@@ -319,7 +319,7 @@ static weir_ns within(weir__thread *thread, weir_ns span)
 static void wait_out(weir__thread *thread, weir_ns delay)
 {
     if (delay >= SLEEP_MIN) {
-        weir__word_wait(&thread->wake, 0, delay);
+        (void)weir__thread_sleep(thread, delay);
         return;
     }
     const weir_ns end = weir__clock_now() + delay;
@@ -355,7 +355,7 @@ static void nap(weir__thread *thread)
     weir__engine_progress_if_stopping(thread->engine);
     weir__store(&thread->wake, 0, seq_cst);
     if (weir__agents_rest(thread) && !must_leave(thread)) {
-        weir__word_wait(&thread->wake, 0, within(thread, thread->idle.sleep));
+        (void)weir__thread_sleep(thread, within(thread, thread->idle.sleep));
     }
     weir__agents_rise(thread);
 }
@@ -398,7 +398,7 @@ static void park(weir__thread *thread)
         /* Ends with a wake-up; a spurious return finds the word unchanged and sleeps on. */
         weir__watched_rest(&thread->watched);
         while (weir__load(&thread->wake, seq_cst) == 0) {
-            if (!weir__word_wait(&thread->wake, 0, within(thread, WEIR_FOREVER))) {
+            if (!weir__thread_sleep(thread, within(thread, WEIR_FOREVER))) {
                 break; /* an agent wants to be called */
             }
         }

@@ -5,6 +5,9 @@
  * doorbell) or has work left over and is *up* (the doorbell has been rung already). It is never
  * counted as searching: nobody may rely on a thread that somebody else turns.
  *
+ * What the application polls is a poller of the doorbell, of the descriptors of the thread's
+ * agents, and of an alarm that is set to the earliest of their deadlines when a run_once ends idle.
+ *
  * SPDX-License-Identifier: Apache-2.0
  */
 #include "base/assert.h"
@@ -24,7 +27,7 @@ int weir_thread_fd(weir_engine *engine, weir_thread thread)
         return -1;
     }
     const weir__thread *t = weir__thread_of(engine, thread);
-    return t != NULL && t->external ? t->doorbell : -1;
+    return t != NULL && t->external ? t->poller.descriptor : -1;
 }
 
 static uint64_t handled_by(const weir__thread *thread)
@@ -32,6 +35,11 @@ static uint64_t handled_by(const weir__thread *thread)
     const weir__tally *tally = &thread->context.tally;
     return weir__cell_read(&tally->handled) + weir__cell_read(&tally->dead) +
            weir__cell_read(&tally->left) + weir__cell_read(&tally->hooks_done);
+}
+
+static void quiet(weir__thread *thread)
+{
+    weir__doorbell_clear(weir__load(&thread->doorbell, relaxed));
 }
 
 /* Turns until idle or until the limit. True: idle. */
@@ -42,7 +50,7 @@ static bool turn_until(weir__thread *thread, uint64_t last)
     for (uint32_t rounds = 0; handled_by(thread) < last && rounds < ROUNDS_MAX; rounds++) {
         const weir__phase phase = weir__engine_phase(engine);
         if (phase >= WEIR__ABANDONED) {
-            weir__doorbell_clear(thread->doorbell); /* nothing will ever come: let polls sleep */
+            quiet(thread); /* nothing will ever come: let polls sleep */
             return true;
         }
         thread->events_left = (uint32_t)(last - handled_by(thread));
@@ -51,7 +59,7 @@ static bool turn_until(weir__thread *thread, uint64_t last)
         }
         /* Contended or empty: the doorbell is cleared before the last look, so that a ring after it
          * is kept. */
-        weir__doorbell_clear(thread->doorbell);
+        quiet(thread);
         if (weir__duty_park(thread)) {
             return true;
         }
@@ -62,6 +70,15 @@ static bool turn_until(weir__thread *thread, uint64_t last)
         }
     }
     return false;
+}
+
+/* The descriptor is readable when an agent wants to be called. Should the system refuse, it is at
+ * once: better too often than too late. */
+static void set_alarm(weir__thread *thread)
+{
+    if (weir__poller_alarm(&thread->poller, weir__agents_until(thread)) != 0) {
+        weir__doorbell_ring(weir__load(&thread->doorbell, relaxed));
+    }
 }
 
 void weir__thread_turned(weir__thread *thread)
@@ -115,9 +132,10 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
             weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
         }
         weir__watched_rest(&thread->watched);
+        set_alarm(thread);
         weir__engine_progress_if_stopping(engine);
     } else {
-        weir__doorbell_ring(thread->doorbell);
+        weir__doorbell_ring(weir__load(&thread->doorbell, relaxed));
         /* The application may take its time: others may help with what is left. */
         weir__duty_hand_over(thread);
     }

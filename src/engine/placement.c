@@ -266,7 +266,8 @@ static void leave_for(weir__thread *thread)
     thread->searching = false;
     weir__watched_rest(&thread->watched);
     weir__duty_hand_over(thread);
-    weir__doorbell_clear(thread->doorbell); /* should somebody poll it still */
+    weir__doorbell_clear(
+        weir__load(&thread->doorbell, relaxed)); /* should somebody poll it still */
     weir__context_flush(&thread->context);
 }
 

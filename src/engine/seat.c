@@ -223,8 +223,10 @@ void weir__thread_free(weir__thread *thread)
 {
     const weir_allocator *allocator = &thread->engine->allocator;
     weir__agents_free(thread);
-    if (thread->doorbell >= 0) {
-        weir__doorbell_close(thread->doorbell);
+    weir__poller_close(&thread->poller);
+    const int32_t doorbell = weir__load(&thread->doorbell, relaxed);
+    if (doorbell >= 0) {
+        weir__doorbell_close(doorbell);
     }
     weir__serving *serving = weir__load(&thread->servings_known, relaxed);
     while (serving != NULL) {
@@ -257,7 +259,8 @@ static weir__thread *new_seat(weir_engine *engine, bool external, weir_error *er
     thread->index = index;
     thread->external = external;
     thread->vacant = true;
-    thread->doorbell = -1;
+    weir__init(&thread->doorbell, -1);
+    thread->poller = WEIR__POLLER_NONE;
     thread->context.engine = engine;
     thread->context.stock.stores = &engine->stores;
     thread->context.plain_below = WEIR__PLAIN_BELOW;
@@ -270,14 +273,13 @@ static weir__thread *new_seat(weir_engine *engine, bool external, weir_error *er
     if (external) {
         /* For as long as the engine lives: somebody who was about to ring it may do so at any time,
          * and the number must not be another file's by then. */
-        const int doorbell = weir__doorbell_open();
-        if (doorbell < 0) {
-            weir__error_system(error, -doorbell, "weir_thread_add",
+        const int failure = weir__thread_need_poller(thread);
+        if (failure != 0) {
+            weir__error_system(error, failure, "weir_thread_add",
                                "no event descriptor could be had");
             weir__thread_free(thread);
             return NULL;
         }
-        thread->doorbell = doorbell;
     }
     return thread;
 }

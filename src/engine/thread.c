@@ -113,7 +113,7 @@ static void run(void *argument)
                 weir__load(&thread->leave, seq_cst) != 0) {
                 break;
             }
-            weir__word_wait(&thread->wake, 0, WEIR_FOREVER);
+            (void)weir__thread_sleep(thread, WEIR_FOREVER);
         }
         weir__context_handler_begin(); /* whatever runs here is a handler or a hook */
         (void)weir__context_trail_swap(&thread->trail);
@@ -144,7 +144,7 @@ weir_status weir__thread_start(weir__thread *thread, weir_error *error)
         /* Asleep until somebody rings. */
         weir__watched_rest(&thread->watched);
         if (!weir__duty_park(thread)) {
-            weir__doorbell_ring(thread->doorbell);
+            weir__doorbell_ring(weir__load(&thread->doorbell, relaxed));
         }
         weir__store(&thread->state, WEIR__THREAD_READY, release);
         return WEIR_OK;
@@ -187,11 +187,42 @@ weir_status weir__thread_await(weir__thread *thread, weir_error *error)
 void weir__thread_wake(weir__thread *thread)
 {
     weir__store(&thread->wake, 1, seq_cst);
-    if (thread->doorbell >= 0) {
-        weir__doorbell_ring(thread->doorbell);
+    /* If it has none yet: the thread clears the word after it gets one, and before it looks whether
+     * there is something to do. */
+    const int32_t doorbell = weir__load(&thread->doorbell, seq_cst);
+    if (doorbell >= 0) {
+        weir__doorbell_ring(doorbell);
     } else {
         weir__word_wake(&thread->wake, 1);
     }
+}
+
+bool weir__thread_sleep(weir__thread *thread, weir_ns timeout)
+{
+    if (weir__load(&thread->doorbell, relaxed) < 0) {
+        return weir__word_wait(&thread->wake, 0, timeout);
+    }
+    /* The word says whether the ring was for this sleep. */
+    return weir__load(&thread->wake, seq_cst) != 0 ||
+           weir__poller_wait(&thread->poller, timeout) == WEIR__POLLED_RUNG;
+}
+
+int weir__thread_need_poller(weir__thread *thread)
+{
+    if (thread->poller.descriptor >= 0) {
+        return 0;
+    }
+    const int doorbell = weir__doorbell_open();
+    if (doorbell < 0) {
+        return -doorbell;
+    }
+    const int failure = weir__poller_open(&thread->poller, doorbell, !thread->external);
+    if (failure != 0) {
+        weir__doorbell_close(doorbell);
+        return failure;
+    }
+    weir__store(&thread->doorbell, doorbell, seq_cst);
+    return 0;
 }
 
 weir__thread *weir__thread_known(weir_engine *engine, weir_thread handle)

@@ -11,6 +11,7 @@
 #include "engine/idle.h"
 #include "engine/kept.h"
 #include "engine/watched.h"
+#include "sync/poller.h"
 #include "sync/thread.h"
 #include "weir/counters.h"
 #include "weir/turn.h"
@@ -77,7 +78,8 @@ typedef struct weir__thread {
     /* The waker's side. */
     _Alignas(64) weir__atomic_u32 wake; /* a wait word: 0 asleep or about to be, 1 get up */
     weir__atomic_u32 leave;             /* it is removed, or its dedicated processor is gone */
-    int doorbell;                       /* external ones: rung instead; -1: it has none */
+    weir__atomic_i32 doorbell;          /* rung to wake it, if it sleeps in a poller; -1: it does
+                                           not. Set once, and for as long as the engine lives */
     bool external;                      /* the application turns it */
     weir__atomic_u32 hosting;           /* agents, and what is asked of them: engine/agents.h */
     struct weir__agents *agents;        /* NULL: it never had any. Under registry.lock; for the
@@ -100,6 +102,7 @@ typedef struct weir__thread {
     weir__idle idle;
     weir__backoff backoff;
     weir__serving **servings; /* serving_count of them */
+    weir__poller poller;      /* external: for the application; else for its agents, or closed */
     weir__cell turns, rounds, rounds_idle, parks, backoffs;
     weir__atomic_u32 share_at;         /* the monitor: keeping so many, it has work for two */
     uint64_t turns_seen, handled_seen; /* the monitor's: at its last look */
@@ -171,6 +174,12 @@ void weir__thread_turned(weir__thread *thread);
 
 /* Starts the OS thread (external: nothing). */
 weir_status weir__thread_start(weir__thread *thread, weir_error *error);
+
+/* The thread. Sleeps while the wait word is 0. False: the time is over, or a descriptor is
+ * ready. */
+bool weir__thread_sleep(weir__thread *thread, weir_ns timeout);
+/* The thread, or nobody is. From now on it sleeps in its poller. 0, or an errno. */
+int weir__thread_need_poller(weir__thread *thread);
 
 /* Gets it up, whatever it sleeps in. Async-signal-safe. */
 void weir__thread_wake(weir__thread *thread);

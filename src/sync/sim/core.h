@@ -393,6 +393,10 @@ void weir__sim_thread_reset(void);
 /* A thread's function is over: what is to be done with its local pointer. */
 void weir__sim_thread_ends(weir__sim_thread *thread);
 
+/* ---- poller.c ---- */
+
+void weir__sim_pollers_reset(void);
+/* Of a doorbell, or of a poller. */
 bool weir__sim_is_doorbell(int descriptor);
 
 /* ---- crash.c ---- */

@@ -1,6 +1,5 @@
 /*
- * sync/sim/thread.c - the rest of the sync room: threads, cores, the local pointer, clocks,
- * doorbells.
+ * sync/sim/thread.c - the rest of the sync room: threads, cores, the local pointer, clocks.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -12,21 +11,14 @@
 
 #include "sync/sim/core.h"
 
-#define DOORBELLS_MAX 64
-#define DOORBELL_FIRST 1000000 /* far from descriptors of the system */
 #define WALL_BEGIN (INT64_C(1700000000) * WEIR_S)
 
-typedef struct doorbell {
-    bool open, rung;
-} doorbell;
-
-static doorbell doorbells[DOORBELLS_MAX];
 static void (*local_hook)(void *);
 static void *host_local; /* of the explorer, outside runs */
 
 void weir__sim_thread_reset(void)
 {
-    memset(doorbells, 0, sizeof(doorbells));
+    weir__sim_pollers_reset();
     local_hook = NULL;
 }
 
@@ -174,81 +166,4 @@ weir_ns weir__clock_wall(void)
 uint64_t weir__random_seed(void)
 {
     return weir__sim_random() | 1;
-}
-
-/* ---- doorbells ---- */
-
-static doorbell *doorbell_of(int descriptor)
-{
-    const int index = descriptor - DOORBELL_FIRST;
-    return index >= 0 && index < DOORBELLS_MAX && doorbells[index].open ? &doorbells[index] : NULL;
-}
-
-bool weir__sim_is_doorbell(int descriptor)
-{
-    return doorbell_of(descriptor) != NULL;
-}
-
-int weir__doorbell_open(void)
-{
-    for (int i = 0; i < DOORBELLS_MAX; i++) {
-        if (!doorbells[i].open) {
-            doorbells[i] = (doorbell){ true, false };
-            return DOORBELL_FIRST + i;
-        }
-    }
-    return -EMFILE;
-}
-
-void weir__doorbell_ring(int descriptor)
-{
-    static const weir__sim_site site = { "sync/thread.h", 0, "weir__doorbell_ring" };
-    weir__sim_step(&site);
-    weir__sim_counted.calls++;
-    doorbell *bell = doorbell_of(descriptor);
-    if (bell != NULL && weir__sim.current != NULL) {
-        weir__sim_flush(weir__sim.current);
-        bell->rung = true;
-        weir__sim_wake(bell, UINT32_MAX);
-    }
-}
-
-void weir__doorbell_clear(int descriptor)
-{
-    static const weir__sim_site site = { "sync/thread.h", 0, "weir__doorbell_clear" };
-    weir__sim_step(&site);
-    weir__sim_counted.calls++;
-    doorbell *bell = doorbell_of(descriptor);
-    if (bell != NULL && weir__sim.current != NULL) {
-        weir__sim_flush(weir__sim.current);
-        bell->rung = false;
-    }
-}
-
-void weir__doorbell_close(int descriptor)
-{
-    doorbell *bell = doorbell_of(descriptor);
-    if (bell != NULL) {
-        bell->open = false;
-    }
-}
-
-bool weir_sim_poll(int descriptor, weir_ns timeout)
-{
-    static const weir__sim_site site = { "weir/sim.h", 0, "weir_sim_poll" };
-    weir__sim_step(&site);
-    doorbell *bell = doorbell_of(descriptor);
-    if (bell == NULL || weir__sim.current == NULL) {
-        return true;
-    }
-    weir__sim_flush(weir__sim.current);
-    const weir_ns deadline =
-        timeout >= WEIR_FOREVER - weir__sim_time() ? WEIR_FOREVER : weir__sim_time() + timeout;
-    while (!bell->rung) {
-        if (weir__sim_time() >= deadline ||
-            !weir__sim_sleep_on(bell, deadline - weir__sim_time())) {
-            return bell->rung;
-        }
-    }
-    return true;
 }
