@@ -288,6 +288,22 @@ static void a_file_that_was_copied_and_cut_while_nobody_looked_goes_on_in_the_co
     assert_string_equal(all_of(s), "three|four");
 }
 
+static void a_stranger_with_the_same_beginning_is_no_copy(void **state)
+{
+    scene *s = *state;
+    append(s->path, "one\ntwo\n");
+    open_tail(s, NULL);
+    assert_string_equal(all_of(s), "one|two");
+    append(beside(s, "-out"), "one\ntwo\nthat is written by others\n");
+    make_old(beside(s, "-out"), 10);
+    const weir__place place = commit(s);
+    assert_int_equal(truncate(s->path, 0), 0);
+    append(s->path, "new\n");
+    assert_string_equal(look(s), "new");
+    start_again(s, &place);
+    assert_string_equal(all_of(s), "new");
+}
+
 static void another_file_with_the_same_inode_is_another_file(void **state)
 {
     scene *s = *state;
@@ -352,6 +368,7 @@ int main(void)
         scene_test(positions_of_several_files_are_committed_in_their_turn),
         scene_test(a_file_that_was_cut_while_nobody_looked_is_read_from_its_beginning),
         scene_test(a_file_that_was_copied_and_cut_while_nobody_looked_goes_on_in_the_copy),
+        scene_test(a_stranger_with_the_same_beginning_is_no_copy),
         scene_test(another_file_with_the_same_inode_is_another_file),
         scene_test(a_file_that_is_gone_is_told_of_and_what_is_newer_is_read),
         scene_test(the_number_of_a_device_may_change),
