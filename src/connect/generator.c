@@ -74,7 +74,7 @@ static const weir_option options[] = {
                      "1 / k^exponent. round-robin: one after the other."),
     WEIR_KEY(DOUBLE, generator_config, exponent, "exponent", .fallback = "1", .min = 0, .max = 10,
              .help = "Of zipf: the larger, the more often the first keys come."),
-    WEIR_KEY(STRING, generator_config, key_prefix, "key-prefix", .fallback = "\"key-\"",
+    WEIR_KEY(STRING, generator_config, key_prefix, "key-prefix", .fallback = "key-",
              .help = "A key is this and a number from 1 on; at most 200 bytes."),
     WEIR_KEY(ENUM, generator_config, format, "format", .fallback = "text", .words = format_words,
              .help = "What an event is if there is no template: \"KEY N\", or a JSON object with "
@@ -272,4 +272,5 @@ const weir_component_type weir__generator_type = {
     .init = init,
     .do_work = do_work,
     .tear_down = tear_down,
+    .slow = WEIR_SLOW_BLOCK, /* what comes next can wait */
 };

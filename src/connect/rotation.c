@@ -119,6 +119,7 @@ static bool go_through(hunt *h)
     h->listing = 0;
     const size_t length = strlen(h->base);
     const struct dirent *entry;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own */
     for (int i = 0; i < ENTRIES_MAX && (entry = readdir(folder)) != NULL; i++) {
         sibling s;
         if (strncmp(entry->d_name, h->base, length) != 0 || is_compressed(entry->d_name)) {

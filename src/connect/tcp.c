@@ -100,4 +100,5 @@ const weir_component_type weir__tcp_type = {
     .do_work = weir__stream_work,
     .stop = weir__stream_stop,
     .tear_down = weir__stream_tear_down,
+    .slow = WEIR_SLOW_BLOCK, /* what comes next can wait */
 };

@@ -46,7 +46,7 @@ static const weir_option options[] = {
              .help = "Time from the start to the first event."),
     WEIR_KEY(INT, timer_config, count, "count", .fallback = "0", .min = 0, .max = 9e15,
              .help = "Events in all; 0: no end."),
-    WEIR_KEY(STRING, timer_config, template, "template", .fallback = "\"${n}\"",
+    WEIR_KEY(STRING, timer_config, template, "template", .fallback = "${n}",
              .help = "What an event is, in quotes: text with ${n} (from 1 on), ${time} "
                      "(milliseconds since 1970), ${random}, ${random:N} (0 to N - 1)."),
     WEIR_KEY(INT, timer_config, seed, "seed", .fallback = "1", .min = 0, .max = 9e15,

@@ -35,7 +35,7 @@ static const weir_option options[] = {
     WEIR_KEY(STRING, unix_config, path, "path", .required = true,
              .help = "The socket file, at most 107 bytes. One that is left over from a process "
                      "that is gone is replaced; it is removed at the end."),
-    WEIR_KEY(STRING, unix_config, mode, "mode", .fallback = "\"0600\"",
+    WEIR_KEY(STRING, unix_config, mode, "mode", .fallback = "0600",
              .help = "Who may connect, as chmod has it: whoever may write the file. In quotes."),
     WEIR__STREAM_ROWS(unix_config, stream),
 };
@@ -116,4 +116,5 @@ const weir_component_type weir__unix_type = {
     .do_work = weir__stream_work,
     .stop = weir__stream_stop,
     .tear_down = weir__stream_tear_down,
+    .slow = WEIR_SLOW_BLOCK, /* what comes next can wait */
 };

@@ -19,20 +19,6 @@
 
 enum { CLASS_LARGE = 255 };
 
-struct weir_block {
-    weir__pooled pooled;
-    weir_engine *engine;
-    weir__atomic_u32 references;
-    uint32_t class;
-    size_t charged; /* bytes counted against the bound */
-    size_t size;    /* of the payload */
-    void *data;
-    void (*done)(void *context, void *data); /* adopted ones */
-    void *context;
-    WEIR__ATOMIC(const weir_event_type *) drop_type; /* set by the first post of such a type */
-    WEIR__ATOMIC(void *) drop_data;
-    weir_block *tracked_next, *tracked_previous; /* under tracked_lock */
-};
 _Static_assert(sizeof(struct weir_block) <= HEADER_BYTES, "a block's header");
 
 const weir_event_type weir_bytes_type = {
@@ -224,11 +210,16 @@ void *weir_block_data(weir_block *block)
     return block != NULL ? block->data : NULL;
 }
 
+static inline void take(weir_block *block)
+{
+    const uint32_t before = weir__add(&block->references, 1, relaxed);
+    WEIR_ASSERT(before > 0 && before < UINT32_MAX);
+}
+
 weir_block *weir_block_take(weir_block *block)
 {
     if (block != NULL) {
-        const uint32_t before = weir__add(&block->references, 1, relaxed);
-        WEIR_ASSERT(before > 0 && before < UINT32_MAX);
+        take(block);
     }
     return block;
 }
@@ -325,27 +316,6 @@ void weir_block_release(weir_block *block)
     }
 }
 
-bool weir__block_is_of(const weir_block *block, const weir_engine *engine)
-{
-    return block->engine == engine;
-}
-
-bool weir__block_contains(const weir_block *block, const void *data, uint32_t size)
-{
-    const uintptr_t first = (uintptr_t)block->data;
-    const uintptr_t at = (uintptr_t)data;
-    return size == 0 ||
-           (at >= first && at - first <= block->size && block->size - (at - first) >= size);
-}
-
-void weir__block_note_drop(weir_block *block, const weir_event_type *type, const void *data)
-{
-    if (type->drop != NULL) {
-        weir__store(&block->drop_data, (void *)(uintptr_t)data, relaxed);
-        weir__store(&block->drop_type, type, relaxed);
-    }
-}
-
 weir_status weir__block_copy(weir__context *context, const weir_event *event, weir_block **out)
 {
     const weir_status status = reserve(context, event->size, out);
@@ -353,6 +323,32 @@ weir_status weir__block_copy(weir__context *context, const weir_event *event, we
         memcpy((*out)->data, event->data, event->size);
     }
     return status;
+}
+
+weir_status weir__block_for(weir__context *context, const weir_event *event, uint32_t inline_max,
+                            weir_block **out, const void **data)
+{
+    weir_block *block = event->block;
+    /* One of another engine is not shared: it would outlive its pool. */
+    if (block != NULL && block->engine == context->engine) {
+        weir__block_note_drop(block, event->type, event->data);
+        take(block);
+        *out = block;
+        /* Nothing at all is somewhere, too: who handles it is promised an address. */
+        *data = event->data != NULL ? event->data : block;
+        return WEIR_OK;
+    }
+    if (event->type->drop != NULL) {
+        return WEIR_E_TYPE; /* it cannot be copied, either */
+    }
+    if (event->size > inline_max) {
+        const weir_status status = weir__block_copy(context, event, out);
+        if (status != WEIR_OK) {
+            return status;
+        }
+        *data = (*out)->data;
+    }
+    return WEIR_OK;
 }
 
 weir_status weir_event_keep(weir_engine *engine, const weir_event *event, weir_event *kept)

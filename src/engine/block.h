@@ -9,18 +9,50 @@
 #include "engine/engine.h"
 #include "engine/origin.h"
 
+struct weir_block {
+    weir__pooled pooled;
+    weir_engine *engine;
+    weir__atomic_u32 references;
+    uint32_t class;
+    size_t charged; /* bytes counted against the bound */
+    size_t size;    /* of the payload */
+    void *data;
+    void (*done)(void *context, void *data); /* adopted ones */
+    void *context;
+    WEIR__ATOMIC(const weir_event_type *) drop_type; /* set by the first post of such a type */
+    WEIR__ATOMIC(void *) drop_data;
+    weir_block *tracked_next, *tracked_previous; /* under tracked_lock */
+};
+
 void weir__blocks_open(weir_engine *engine);
 /* Frees the pools; what is still out is reported, and freed with them. */
 void weir__blocks_close(weir_engine *engine);
 
-/* Was it reserved here? A block of another engine is not shared: it would outlive its pool. */
-bool weir__block_is_of(const weir_block *block, const weir_engine *engine);
 /* Does [data, data + size) lie in the block? */
-bool weir__block_contains(const weir_block *block, const void *data, uint32_t size);
+static inline bool weir__block_contains(const weir_block *block, const void *data, uint32_t size)
+{
+    const uintptr_t first = (uintptr_t)block->data;
+    const uintptr_t at = (uintptr_t)data;
+    return size == 0 ||
+           (at >= first && at - first <= block->size && block->size - (at - first) >= size);
+}
+
 /* The type's drop hook, if any, runs when the last reference goes. */
-void weir__block_note_drop(weir_block *block, const weir_event_type *type, const void *data);
+static inline void weir__block_note_drop(weir_block *block, const weir_event_type *type,
+                                         const void *data)
+{
+    if (type->drop != NULL) {
+        weir__store(&block->drop_data, (void *)(uintptr_t)data, relaxed);
+        weir__store(&block->drop_type, type, relaxed);
+    }
+}
+
 /* A new block with a copy of the payload. */
 weir_status weir__block_copy(weir__context *context, const weir_event *event, weir_block **out);
+/* What an event refers to that is on its way: its own block, with one more reference, if that is of
+ * this engine; a copy, if it is larger than inline_max; else nothing is set. *data is not NULL. */
+weir_status weir__block_for(weir__context *context, const weir_event *event, uint32_t inline_max,
+                            weir_block **out, const void **data);
 /* As weir_block_release, for who has a context at hand (NULL: none). */
 void weir__block_release(weir__context *context, weir_block *block);
 

@@ -294,8 +294,10 @@ static void send(flight *f, weir_channel handle)
         weir__blocks_end(f->by->context, f->spent);
         f->spent = NULL;
     }
-    weir__origins_end(f->origins);
-    f->origins = NULL;
+    if (weir__unlikely(f->origins != NULL)) {
+        weir__origins_end(f->origins);
+        f->origins = NULL;
+    }
 }
 
 /* It is over. */

@@ -23,7 +23,8 @@ typedef struct weir__posting {
 /* What goes along with each event that is accepted: a reference to this; or NULL. */
 static inline weir_origin *weir__posting_origin(const weir__posting *by)
 {
-    return weir__likely(by->context->origin == NULL) || !by->carries ? NULL : by->context->origin;
+    weir_origin *origin = by->context->origin;
+    return weir__unlikely(origin != NULL) && by->carries ? origin : NULL;
 }
 
 /* By a call that names no turn. False: no context can be had (why_not says the status). A handler's

@@ -46,15 +46,14 @@ static inline void weir__event_read(weir__envelope *envelope, uint32_t state, we
 }
 
 /* Returns who handles it, which is mostly who handles the others. */
-WEIR__SELDOM static weir_handler weir__event_open_special(weir__context *context,
-                                                          weir__processor *processor,
+WEIR__SELDOM static weir_handler weir__event_open_special(weir__processor *processor,
                                                           weir__envelope *envelope, uint32_t state,
-                                                          weir_event *event)
+                                                          weir_event *event, weir__context *context)
 {
-    weir__event_read_special(envelope, state, event);
     if (weir__unlikely((state & WEIR__ENVELOPE_ORIGINS) != 0)) {
         weir__origin_enter(context, weir__envelope_origin(envelope, state));
     }
+    weir__event_read_special(envelope, state, event);
     if ((state & WEIR__ENVELOPE_ASKED) != 0) {
         return weir__ask_close(processor, weir__lone_of(envelope));
     }
@@ -70,7 +69,7 @@ static inline weir_handler weir__event_open(weir__context *context, weir__proces
     weir__event_read(envelope, state, event);
     return weir__likely((state & WEIR__ENVELOPE_SPECIAL) == 0)
                ? processor->handler
-               : weir__event_open_special(context, processor, envelope, state, event);
+               : weir__event_open_special(processor, envelope, state, event, context);
 }
 
 /* It is over: the event's own references. */

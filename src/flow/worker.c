@@ -88,13 +88,10 @@ static weir_status call(weir__worker *worker, weir_turn *turn, void *state, cons
                : weir_turn_handle(turn, &router->options.cases, state, event);
 }
 
-/* The same; one in so many is timed. */
-static weir_status handle(weir__worker *worker, weir_turn *turn, void *state,
-                          const weir_event *event)
+/* It is the one in so many that is timed, if they are. */
+WEIR__SELDOM static weir_status handle_timed(weir__worker *worker, weir_turn *turn, void *state,
+                                             const weir_event *event)
 {
-    if (weir__likely(--worker->until_timed != 0)) {
-        return call(worker, turn, state, event);
-    }
     worker->until_timed = worker->router->options.latency_every;
     if (weir__load(&worker->router->untimed, relaxed) != 0) {
         return call(worker, turn, state, event);
@@ -106,6 +103,13 @@ static weir_status handle(weir__worker *worker, weir_turn *turn, void *state,
     weir__cell_add(&worker->timed, 1);
     weir__cell_add(&worker->busy, (uint64_t)took);
     return status;
+}
+
+static inline weir_status handle(weir__worker *worker, weir_turn *turn, void *state,
+                                 const weir_event *event)
+{
+    return weir__likely(--worker->until_timed != 0) ? call(worker, turn, state, event)
+                                                    : handle_timed(worker, turn, state, event);
 }
 
 /* The first event of a flow. */

@@ -240,6 +240,7 @@ weir_status weir__component_end(weir_component *component, weir_ns deadline);
 void weir__component_tear_down(weir_component *component, weir_ns deadline);
 /* lock held. Takes it out of the lists. */
 void weir__host_remove(weir__host *host, const weir_component *component);
+void weir__component_attach(weir_component *component, bool attached);
 /* Takes one that does not run out of everything, and frees it. */
 void weir__component_discard(weir_component *component);
 /* The earlier of that and what a stop asks for. */

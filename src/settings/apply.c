@@ -69,7 +69,8 @@ static bool same_thread(const weir_thread_options *a, const weir_thread_options 
 {
     return strcmp(a->name, b->name) == 0 && same_lists(a->dispatchers, b->dispatchers) &&
            a->idle == b->idle && a->idle_spin_max == b->idle_spin_max &&
-           a->idle_sleep == b->idle_sleep && a->core_count == b->core_count &&
+           a->idle_sleep == b->idle_sleep && a->max_park == b->max_park &&
+           a->core_count == b->core_count &&
            (a->core_count == 0 ||
             memcmp(a->cores, b->cores, a->core_count * sizeof(*a->cores)) == 0) &&
            a->core_required == b->core_required && a->priority == b->priority &&

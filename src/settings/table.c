@@ -36,7 +36,9 @@ static const weir_option thread_rows[] = {
         .help = "Unique; the system shows 15 bytes of it. Without one the thread is called after "
                 "what it serves: \"api+realtime-1\"."),
     KEY(LIST, dispatchers, "dispatchers", .required = true,
-        .help = "What it serves, in turn. \"\" is the default dispatcher. 1 to 64 names."),
+        .help =
+            "What it serves, in turn. \"\" is the default dispatcher. At most 64 names; [] is a "
+            "thread for sources, sinks and services only."),
     KEY(ENUM, idle, "idle", .fallback = "backoff", .words = idle_words,
         .help = "What it does when it finds no work: backoff (spin, yield, then park), park, "
                 "sleep, yield, busy-spin, noop."),
@@ -44,6 +46,8 @@ static const weir_option thread_rows[] = {
         .help = "Of backoff: the longest spin before it yields and parks; 0 spins not at all."),
     KEY(DURATION, idle_sleep, "idle-sleep", .fallback = "1ms", .min = 1, .max = HOUR,
         .help = "Of sleep: how long."),
+    KEY(DURATION, max_park, "max-park", .fallback = "1ms", .min = 1, .max = HOUR,
+        .help = "While it has a service that names no time to be called at: the longest sleep."),
     KEY(INTS, cores, "cores", .min = 0, .max = 1023,
         .help = "The cores that it may run on; without any, wherever the system likes."),
     KEY(BOOL, core_required, "core-required", .fallback = "false",

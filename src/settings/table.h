@@ -17,7 +17,7 @@ typedef struct weir__thread_settings {
     const char *name;
     const char *const *dispatchers;
     int64_t idle; /* weir_idle */
-    weir_ns idle_spin_max, idle_sleep;
+    weir_ns idle_spin_max, idle_sleep, max_park;
     weir_option_ints cores;
     bool core_required;
     int64_t priority; /* weir_priority */

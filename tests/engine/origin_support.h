@@ -119,4 +119,51 @@ static inline void scene_close(scene *s)
     token_close(&s->t);
 }
 
+/* ---- who handles ---- */
+
+/* What a handler is to do, and what it saw. */
+typedef struct actor {
+    weir_status (*act)(struct actor *self, weir_turn *turn, const weir_event *event);
+    weir_processor to[4];
+    scene *on;
+    weir_channel channel;
+    uint64_t handled;
+    uint64_t with_token; /* of them */
+    uint64_t in_block;
+    uint64_t timeouts;
+    uint32_t sum; /* of their bytes */
+    weir_status status;
+    weir_event kept;
+    weir_origin *taken;
+} actor;
+
+static inline weir_status actor_handle(void *state, weir_turn *turn, const weir_event *event)
+{
+    actor *a = state;
+    weir_origin *origin = weir_turn_origin(turn);
+    const unsigned char *bytes = event->data;
+    a->handled++;
+    a->with_token += origin != NULL;
+    a->in_block += event->block != NULL;
+    a->timeouts += event->type == &weir_timeout_type;
+    for (uint32_t i = 0; i < event->size; i++) {
+        a->sum += bytes[i];
+    }
+    weir_origin_release(origin);
+    return a->act != NULL ? a->act(a, turn, event) : WEIR_OK;
+}
+
+static inline weir_processor add(scene *s, actor *a)
+{
+    a->on = s;
+    return test_processor_add(s->engine, WEIR_PROCESSOR(.handler = actor_handle, .argument = a));
+}
+
+static inline const weir_event *small(void)
+{
+    static const unsigned char bytes[8] = { 1, 2, 3 };
+    static const weir_event event = { .type = &weir_bytes_type, .data = bytes, .size = 8 };
+    return &event;
+}
+
 #endif /* WEIR_TEST_ORIGIN_SUPPORT_H */
