@@ -1,7 +1,7 @@
 /*
  * connect/rotation.c - looks through the folder of a path. Names are only hints: whatever is opened
  * is asked by its descriptor who it is, since a rotation may run at the same time. A file that is
- * renamed while the folder is read may not be seen at all: so it is read until it is the same twice.
+ * renamed while the folder is read may not be seen at all: so it is read until two looks agree.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
