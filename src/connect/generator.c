@@ -135,12 +135,17 @@ static weir_status check_json(generator *g, weir_error *error)
     return WEIR_OK;
 }
 
-static weir_status init(void *state, weir_component *self, const void *config, weir_error *error)
+static void let_go(generator *g)
 {
-    generator *g = state;
-    const char *name = weir_component_name(self);
-    g->self = self;
-    g->config = config;
+    weir__keys_close(&g->keys);
+    free(g->text);
+    g->text = NULL;
+}
+
+/* What the config says, as it is needed later. On error some of it may be there. */
+static weir_status prepare(generator *g, weir_error *error)
+{
+    const char *name = weir_component_name(g->self);
     if (strlen(g->config->key_prefix) > KEY_SIZE_MAX - 56) {
         return weir__error_at(error, WEIR_E_CONFIG, name, "key-prefix: at most 200 bytes");
     }
@@ -163,8 +168,21 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     status = check_json(g, error);
     g->random = (uint64_t)g->config->seed; /* the trial does not count */
     g->keys.next = 0;
-    weir__meter_open(&g->meter, self, "generator", figures);
     return status;
+}
+
+static weir_status init(void *state, weir_component *self, const void *config, weir_error *error)
+{
+    generator *g = state;
+    g->self = self;
+    g->config = config;
+    const weir_status status = prepare(g, error);
+    if (status != WEIR_OK) {
+        let_go(g);
+        return status;
+    }
+    weir__meter_open(&g->meter, self, "generator", figures);
+    return WEIR_OK;
 }
 
 /* How many events are due by now in all. */
@@ -254,9 +272,7 @@ static void tear_down(void *state, weir_component *self)
 {
     (void)self;
     generator *g = state;
-    weir__keys_close(&g->keys);
-    free(g->text);
-    g->text = NULL;
+    let_go(g);
     weir__meter_close(&g->meter);
 }
 

@@ -249,9 +249,9 @@ static void an_end_that_comes_while_it_waits_is_seen_after_the_rest(void **unuse
     const uint16_t port = open_tcp(&b, "");
     weir__store(&b.heard.shut, 1, release);
     const int fd = test_connect(port);
-    char *text = malloc(LINES * 8);
-    for (int i = 0; i < LINES; i++) {
-        snprintf(text + (size_t)i * 6, 8, "%05d\n", i);
+    char *text = malloc(LINES * 6 + 16);
+    for (size_t i = 0; i < LINES; i++) {
+        snprintf(text + i * 6, 16, "%05d\n", (int)i);
     }
     assert_true(test_send(fd, text, LINES * 6));
     close(fd);
