@@ -51,7 +51,8 @@ typedef struct weir_thread_options {
     size_t struct_size;
     const char *name;               /* unique; shown by the system too (15 bytes of it); default
                                        "weir-N" */
-    const char *const *dispatchers; /* ends with NULL; default { "" }; at most 64 */
+    const char *const *dispatchers; /* ends with NULL; default { "" }; at most 64; none: it is for
+                                       services alone */
     weir_idle idle;
     weir_ns idle_spin_max; /* backoff: upper bound of its spin; default 20 us, WEIR_NOW: 0 */
     weir_ns idle_sleep;    /* sleep: default 1 ms */

@@ -33,7 +33,8 @@ static inline const void *weir__passing_bytes(const weir_event *event, size_t *s
     return type->sized_by_event ? (named != NULL ? (const void *)(named + 1) : event->data) : NULL;
 }
 
-/* What a target answered, as a handler's answer: who is gone for good is no reason to come again. */
+/* What a target answered, as a handler's answer: who is gone for good is no reason to come
+ * again. */
 static inline weir_status weir__passing_status(weir_status status)
 {
     return status == WEIR_STOPPING || status == WEIR_UNKNOWN ? WEIR_OK : status;

@@ -37,8 +37,8 @@ typedef enum weir__picked {
 
 typedef struct weir__pick weir__pick;
 
-/* NULL: error set, with `who` as the component. Neither field nor pattern, or both: E_CONFIG, unless
- * `optional`: then *out is a pick of nothing, whose run answers the line. */
+/* NULL: error set, with `who` as the component. Both field and pattern are E_CONFIG; neither, too,
+ * unless `optional`: then it picks nothing, and run answers the line. */
 weir__pick *weir__pick_open(const weir__pick_config *config, bool optional, const char *who,
                             weir_error *error);
 void weir__pick_close(weir__pick *pick);

@@ -119,9 +119,6 @@ static void check_names(weir__checker *check, const char *const *names, uint32_t
             }
         }
     }
-    if (names != NULL && count == 0) {
-        weir__check_refuse(check, "dispatchers", "is empty, must have a name (\"\" is one)");
-    }
 }
 
 weir_status weir__options_thread(const weir_thread_options *in, weir_thread_options *out,
@@ -184,6 +181,9 @@ weir_status weir__options_assignment(const weir_assignment_options *in,
         weir__check_refuse(&check, "dispatchers", "is NULL, must have a name (\"\" is one)");
     }
     check_names(&check, out->dispatchers, 1024);
+    if (out->dispatchers != NULL && out->dispatchers[0] == NULL) {
+        weir__check_refuse(&check, "dispatchers", "is empty, must have a name (\"\" is one)");
+    }
     if (out->threads > 1024) {
         char text[96];
         snprintf(text, sizeof(text), "is %u, must be 1 to 1024 (0 = the cores that can be used)",

@@ -103,6 +103,7 @@ weir_status weir__component_begin(weir_component *c, weir_error *error)
     if (c->agent == NULL) {
         return error != NULL && error->status != 0 ? error->status : WEIR_E_NOMEM;
     }
+    weir__component_attach(c, true);
     return init(c, error);
 }
 

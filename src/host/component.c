@@ -285,11 +285,18 @@ static weir_status open_feed(weir_component *c, const weir_feed_options *given, 
         snprintf(path, sizeof(path), "component %s", c->name);
         return weir__error_at(error, own.status, path, "%s: %s", own.path, own.text);
     }
-    weir__brief_lock(&port->lock);
-    port->component = c;
-    weir__brief_unlock(&port->lock);
     c->port = port;
     return WEIR_OK;
+}
+
+/* From now on it hears of commits; or no longer, and nobody is about to tell it. */
+void weir__component_attach(weir_component *c, bool attached)
+{
+    if (c->port != NULL) {
+        weir__brief_lock(&c->port->lock);
+        c->port->component = attached ? c : NULL;
+        weir__brief_unlock(&c->port->lock);
+    }
 }
 
 /* ---- the lists: lock held ---- */
@@ -354,11 +361,6 @@ void weir__component_discard(weir_component *c)
     weir__host *host = c->host;
     if (c->address.id != 0) {
         (void)weir_processor_stop(host->engine, c->address, WEIR_NOW, NULL);
-    }
-    if (c->port != NULL) {
-        weir__brief_lock(&c->port->lock);
-        c->port->component = NULL;
-        weir__brief_unlock(&c->port->lock);
     }
     weir__mutex_lock(&host->lock);
     weir__host_remove(host, c);

@@ -44,13 +44,22 @@ static void unsubscribe(weir_component *c)
     }
 }
 
+/* On its thread if that is there, else here if nobody is; else at the end of the engine. */
+static weir_status run(weir_component *c, weir__errand errand, weir_ns deadline)
+{
+    if (weir__host_is_alone(c->host)) {
+        return weir__component_errand_here(c, errand, NULL);
+    }
+    return weir__component_errand(c, errand, NULL, deadline);
+}
+
 /* A flush that is not done yet has all the time there is; one that fails some tries. */
 static weir_status flush_all(weir_component *c, weir_ns deadline)
 {
     weir_ns delay = 10 * WEIR_MS;
     uint32_t failures = 0;
     for (;;) {
-        const weir_status status = weir__component_errand(c, WEIR__ERRAND_FLUSH, NULL, deadline);
+        const weir_status status = run(c, WEIR__ERRAND_FLUSH, deadline);
         if (status == WEIR_OK || status == WEIR_TIMEOUT || status == WEIR_STOPPING || c->lost) {
             return status;
         }
@@ -95,7 +104,13 @@ weir_status weir__component_end(weir_component *c, weir_ns deadline)
     if (c->address.id != 0) {
         unsubscribe(c);
         send_finish(c, deadline);
-        status = weir_processor_stop(c->host->engine, c->address, left(c->host, deadline), NULL);
+        weir_stop_report report = WEIR_STOP_REPORT_INIT;
+        status = weir_processor_stop(c->host->engine, c->address, left(c->host, deadline), &report);
+        if (status == WEIR_OK || status == WEIR_TIMEOUT) {
+            weir__mutex_lock(&c->host->lock);
+            c->stopped = report;
+            weir__mutex_unlock(&c->host->lock);
+        }
         if (status == WEIR_TIMEOUT) {
             /* A handler may be at it still: the rest must wait until no thread is left. */
             weir__component_fail(c, status, "was not drained in time");
@@ -106,20 +121,11 @@ weir_status weir__component_end(weir_component *c, weir_ns deadline)
     if (c->type.flush != NULL) {
         (void)flush_all(c, deadline);
     }
-    status = weir__component_errand(c, WEIR__ERRAND_STOP, NULL, deadline);
+    status = run(c, WEIR__ERRAND_STOP, deadline);
     if (status == WEIR_TIMEOUT) {
         weir__component_fail(c, status, "its stop was not over in time");
     }
     return status;
-}
-
-/* On its thread if that is there, else here if nobody is; else at the end of the engine. */
-static weir_status run(weir_component *c, weir__errand errand, weir_ns deadline)
-{
-    if (weir__host_is_alone(c->host)) {
-        return weir__component_errand_here(c, errand, NULL);
-    }
-    return weir__component_errand(c, errand, NULL, deadline);
 }
 
 void weir__component_tear_down(weir_component *c, weir_ns deadline)
@@ -128,14 +134,19 @@ void weir__component_tear_down(weir_component *c, weir_ns deadline)
     if (c->lost && !weir__host_is_alone(c->host)) {
         return;
     }
-    if (phase != WEIR__COMPONENT_ADDED) {
-        const weir_status status = run(c, WEIR__ERRAND_TEAR_DOWN, deadline);
-        if (status != WEIR_OK) {
-            weir__component_fail(c, status, "its tear_down was not over in time");
-            c->lost = true;
-            return;
-        }
+    weir_status status = WEIR_OK;
+    if (phase == WEIR__COMPONENT_STARTED || phase == WEIR__COMPONENT_RUNNING) {
+        status = run(c, WEIR__ERRAND_STOP, deadline); /* there was no time for it */
     }
+    if (status == WEIR_OK && phase != WEIR__COMPONENT_ADDED) {
+        status = run(c, WEIR__ERRAND_TEAR_DOWN, deadline);
+    }
+    if (status != WEIR_OK) {
+        weir__component_fail(c, status, "its tear_down was not over in time");
+        c->lost = true;
+        return;
+    }
+    weir__component_attach(c, false);
     if (c->agent != NULL) {
         weir__agent_leave(c->agent);
         c->agent = NULL;
@@ -144,14 +155,10 @@ void weir__component_tear_down(weir_component *c, weir_ns deadline)
 
 void weir__component_undo(weir_component *c, weir_ns deadline)
 {
-    const weir__component_phase phase = weir__component_phase_of(c);
     if (c->type.kind == WEIR_KIND_SERVICE) {
         weir__service_leave(c);
     }
     unsubscribe(c);
-    if (phase == WEIR__COMPONENT_STARTED || phase == WEIR__COMPONENT_RUNNING) {
-        (void)run(c, WEIR__ERRAND_STOP, deadline);
-    }
     weir__component_tear_down(c, deadline);
 }
 
@@ -202,15 +209,6 @@ static bool is_source(const weir_component *c)
     return c->type.kind == WEIR_KIND_SOURCE;
 }
 
-static void detach(weir_component *c)
-{
-    if (c->port != NULL) {
-        weir__brief_lock(&c->port->lock);
-        c->port->component = c->port->component == c ? NULL : c->port->component;
-        weir__brief_unlock(&c->port->lock);
-    }
-}
-
 static void stop_all(weir__host *host, weir_ns deadline)
 {
     for (size_t i = host->count; i > 0; i--) {
@@ -227,11 +225,10 @@ static void stop_all(weir__host *host, weir_ns deadline)
     for (size_t i = host->count; i > 0; i--) {
         weir_component *c = host->order[i - 1];
         if (is_source(c) && c->type.commit != NULL && !c->lost) {
-            (void)weir__component_errand(c, WEIR__ERRAND_COMMIT, NULL, deadline);
+            (void)run(c, WEIR__ERRAND_COMMIT, deadline);
         }
     }
     for (size_t i = host->count; i > 0; i--) {
-        detach(host->order[i - 1]);
         weir__component_tear_down(host->order[i - 1], deadline);
     }
 }
@@ -306,9 +303,8 @@ static weir_status remove_one(weir_component *c, weir_ns deadline)
         weir_status status = weir__component_end(c, deadline);
         if (is_source(c) && !c->lost) {
             come_to_rest(host, deadline);
-            (void)weir__component_errand(c, WEIR__ERRAND_COMMIT, NULL, deadline);
+            (void)run(c, WEIR__ERRAND_COMMIT, deadline);
         }
-        detach(c);
         weir__component_tear_down(c, deadline);
         if (c->lost) {
             return status == WEIR_OK ? WEIR_TIMEOUT : status; /* its record stays, for the end */

@@ -77,6 +77,9 @@ static weir_status await(weir_component *component, weir_ns deadline)
 weir_status weir__component_errand(weir_component *component, weir__errand errand,
                                    weir_error *error, weir_ns deadline)
 {
+    if (component->lost && weir__load(&component->errand_word, acquire) == WEIR__ERRAND_NONE) {
+        return WEIR_TIMEOUT; /* its handler is at it */
+    }
     if (component->lost) {
         /* Whatever it was that took so long: only its end makes room for another one. */
         const weir_status status = await(component, deadline);

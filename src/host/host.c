@@ -51,13 +51,6 @@ static void end_components(weir_engine *engine)
     weir__host *host = weir__host_of(engine);
     host->alone = true;
     for (size_t i = host->count; i > 0; i--) {
-        weir_component *component = host->order[i - 1];
-        const weir__component_phase phase = weir__component_phase_of(component);
-        if (phase == WEIR__COMPONENT_RUNNING || phase == WEIR__COMPONENT_STARTED) {
-            (void)weir__component_errand_here(component, WEIR__ERRAND_STOP, NULL);
-        }
-    }
-    for (size_t i = host->count; i > 0; i--) {
         weir__component_tear_down(host->order[i - 1], WEIR_FOREVER);
     }
     /* While origins and feeds are still there. */
@@ -163,6 +156,7 @@ static weir_component_info info_of(const weir_component *c)
         .failures = weir__load(&((weir_component *)(uintptr_t)c)->failures, relaxed),
         .address = c->address,
         .feed = weir_component_feed(c),
+        .stopped = c->stopped,
     };
 }
 

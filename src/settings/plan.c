@@ -47,6 +47,7 @@ static void base_name(const char *const *dispatchers, char out[static BASE_MAX +
     size_t used = 0;
     uint32_t h = 2166136261u;
     bool cut = false;
+    snprintf(out, BASE_MAX, "services"); /* of one that serves none */
     for (size_t i = 0; dispatchers[i] != NULL; i++) {
         const char *name = dispatchers[i][0] != '\0' ? dispatchers[i] : "weir";
         h = hash(h, dispatchers[i]);
@@ -103,8 +104,9 @@ static bool name_threads(weir_config *config)
 
 /* ---- single threads ---- */
 
+/* `rows`: where a thread can have nothing else to do. */
 static void check_dispatchers(weir_config *config, const weir__node *node, const char *path,
-                              const char *const *names)
+                              const char *const *names, bool rows)
 {
     size_t count = 0;
     for (; names[count] != NULL; count++) {
@@ -118,7 +120,7 @@ static void check_dispatchers(weir_config *config, const weir__node *node, const
             }
         }
     }
-    if (count == 0) {
+    if (count == 0 && rows) {
         ERROR(config, node, path,
               "is empty: a thread serves at least one dispatcher (\"\" is the default one)");
     }
@@ -167,6 +169,7 @@ static bool thread_of(weir_config *config, const weir__thread_settings *t, weir_
         .idle = (weir_idle)t->idle,
         .idle_spin_max = t->idle_spin_max != 0 ? t->idle_spin_max : WEIR_NOW,
         .idle_sleep = t->idle_sleep,
+        .max_park = t->max_park,
         .cores = cores,
         .core_count = (uint32_t)t->cores.count,
         .core_required = t->core_required,
@@ -237,7 +240,7 @@ static bool threads_from_items(weir_config *config, weir__node *node)
         const weir__node *names = weir__child(config->tree, items[i], "dispatchers");
         if (threads[i].dispatchers != NULL && names != NULL) {
             snprintf(path, sizeof(path), "weir.engine.threads[%zu].dispatchers", i);
-            check_dispatchers(config, names, path, threads[i].dispatchers);
+            check_dispatchers(config, names, path, threads[i].dispatchers, false);
         }
         const weir__node *value = weir__child(config->tree, items[i], "priority-value");
         snprintf(path, sizeof(path), "weir.engine.threads[%zu].priority-value", i);
@@ -275,7 +278,7 @@ static bool threads_from_rows(weir_config *config, weir__node *node)
         char path[80];
         snprintf(path, sizeof(path), "%s[%zu]", path_of_all, i);
         const bool listed = node != NULL && node->kind == WEIR__LIST && i < node->list.count;
-        check_dispatchers(config, listed ? node->list.items[i] : at, path, rows[i]);
+        check_dispatchers(config, listed ? node->list.items[i] : at, path, rows[i], true);
         plain_thread(config, rows[i], WEIR_IDLE_BACKOFF);
     }
     return true;
@@ -352,7 +355,7 @@ static bool threads_from_strategy(weir_config *config, weir__node *node, uint32_
         }
         (void)weir__assignment_row(&options, (uint32_t)count, (uint32_t)i, row);
         check_dispatchers(config, list != NULL ? list : node, "weir.engine.assignment.dispatchers",
-                          row);
+                          row, true);
         plain_thread(config, row, (weir_idle)a->idle);
     }
     return true;

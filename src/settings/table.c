@@ -36,7 +36,9 @@ static const weir_option thread_rows[] = {
         .help = "Unique; the system shows 15 bytes of it. Without one the thread is called after "
                 "what it serves: \"api+realtime-1\"."),
     KEY(LIST, dispatchers, "dispatchers", .required = true,
-        .help = "What it serves, in turn. \"\" is the default dispatcher. 1 to 64 names."),
+        .help =
+            "What it serves, in turn. \"\" is the default dispatcher. At most 64 names; [] is a "
+            "thread for sources, sinks and services only."),
     KEY(ENUM, idle, "idle", .fallback = "backoff", .words = idle_words,
         .help = "What it does when it finds no work: backoff (spin, yield, then park), park, "
                 "sleep, yield, busy-spin, noop."),
@@ -44,6 +46,8 @@ static const weir_option thread_rows[] = {
         .help = "Of backoff: the longest spin before it yields and parks; 0 spins not at all."),
     KEY(DURATION, idle_sleep, "idle-sleep", .fallback = "1ms", .min = 1, .max = HOUR,
         .help = "Of sleep: how long."),
+    KEY(DURATION, max_park, "max-park", .fallback = "1ms", .min = 1, .max = HOUR,
+        .help = "While it has a service that names no time to be called at: the longest sleep."),
     KEY(INTS, cores, "cores", .min = 0, .max = 1023,
         .help = "The cores that it may run on; without any, wherever the system likes."),
     KEY(BOOL, core_required, "core-required", .fallback = "false",
@@ -239,6 +243,9 @@ static const weir_option flow_rows[] = {
         .help = "Of own-threads: the cores that they run on, one each, in turn."),
     KEY(INT, latency_every, "latency-every", .min = 1, .max = 4294967295.0,
         .help = "One handler in so many is timed, for the figures; without it 16."),
+    KEY(LIST, targets, "targets",
+        .help = "Of `weir run`: the components that get what is submitted, each flow always the "
+                "same one. Every instance of a component counts."),
 };
 #undef KEY
 
@@ -247,6 +254,12 @@ static const weir_option weir_rows[] = {
              .item_size = sizeof(weir__flow_settings),
              .help = "Routers, by the name under which the program adds them: many keys, each in "
                      "order on one worker."),
+    WEIR_KEY(LIST, weir__weir_settings, plugins, "plugins", .since = SINCE,
+             .help = "Of `weir run`: shared objects that bring types of components. Looked for "
+                     "beside the file that names them, then in plugin-path, then where weir is "
+                     "installed; .so may be left out."),
+    WEIR_KEY(LIST, weir__weir_settings, plugin_path, "plugin-path", .since = SINCE,
+             .help = "Of `weir run`: folders in which plugins are looked for."),
 };
 
 static const weir_option_table weir_table = {

@@ -10,11 +10,13 @@ the programs, too:
     # says: NAME          the next block of the page, ```text, is what `weir config check NAME` says,
                           on one core
 
-Every ```c block there begins with one of four lines:
+Every ```c block there begins with one of five lines:
 
     /* program: NAME */    compiled, linked with the static library, run; exit status 0. If the next
                            block of the page is ```text, that is what it prints.
     /* simulated: NAME */  the same, linked with libweir-sim; skipped where that was not built
+    /* plugin: NAME */     compiled to NAME.so, which `weir types --plugin` accepts; the page's files of
+                           configuration may name it
     /* snippet */          compiled as the body of a function; PRELUDE has what is in scope
     /* snippet: file */    compiled at file scope, behind the prelude's declarations
 """
@@ -76,7 +78,7 @@ class Block:
     def __init__(self, page, line, language, text):
         self.page, self.line, self.language, self.text = page, line, language, text
         first = text.split("\n", 1)[0].strip()
-        found = re.fullmatch(r"/\* (program|simulated|snippet)(?:: ([\w-]+))? \*/", first)
+        found = re.fullmatch(r"/\* (program|simulated|plugin|snippet)(?:: ([\w-]+))? \*/", first)
         self.kind, self.name = found.groups() if found and language == "c" else (None, None)
         self.output = None
 
@@ -167,6 +169,16 @@ def check_code(check, blocks, folder):
             check(f"{block} runs as the page says", *run_program(block, folder))
 
 
+def check_plugins(check, blocks, folder):
+    """Before the configurations, which may name them."""
+    for block in [block for block in blocks if block.kind == "plugin"]:
+        source, plugin = folder / f"{block.name}.c", folder / f"{block.name}.so"
+        source.write_text(f'#line {block.line + 1} "{block.page.name}"\n{block.text}')
+        if check(f"{block} compiles", *tap.run("cc", *STRICT, "-shared", "-fPIC", source, "-o",
+                                               plugin)):
+            check(f"{block} is a plugin", *tap.run(WEIR, "types", "--plugin", plugin))
+
+
 def check_configurations(check, blocks, folder):
     """Before the programs, which may read these files."""
     one_core = {min(os.sched_getaffinity(0))}
@@ -235,6 +247,7 @@ with tap.plan() as plan, tempfile.TemporaryDirectory() as temporary:
     every = sorted(GUIDE.glob("*.md"))
     plan("the guide has pages", bool(every))
     shown = [block for one in every for block in blocks_of(one)]
+    check_plugins(plan, shown, pathlib.Path(temporary))
     check_configurations(plan, shown, pathlib.Path(temporary))
     check_code(plan, [*shown, manual_example()], pathlib.Path(temporary))
     check_prose(plan, [*every, tap.ROOT / "docs/reference.md"])

@@ -425,6 +425,36 @@ static void one_that_names_no_time_is_called_within_max_park(void **state)
     weir_engine_destroy(engine);
 }
 
+/* A thread for agents alone: it serves nobody, so the default dispatcher gets its own. */
+static void a_thread_may_serve_nobody_but_agents(void **state)
+{
+    (void)state;
+    static const char *const none[] = { NULL };
+    for (int external = 0; external < 2; external++) {
+        weir_engine *engine = test_engine_create(NULL);
+        const weir_thread thread = test_thread_add(
+            engine, WEIR_THREAD(.name = "io", .dispatchers = none, .external = external != 0));
+        test_recorder recorder;
+        test_recorder_init(&recorder, false);
+        const weir_processor to = test_processor_add(
+            engine, WEIR_PROCESSOR(.handler = test_recorder_handle, .argument = &recorder));
+        probe p = { .next = WEIR_FOREVER };
+        probe_join(&p, engine, thread, "alone");
+        test_engine_start(engine);
+        assert_int_equal(WEIR_OK, test_post(engine, to, 1));
+        TEST_UNTIL(test_recorder_handled(&recorder) == 1);
+        for (int n = 0; n < 20; n++) {
+            const uint64_t before = calls_of(&p);
+            weir__agent_wake(p.agent);
+            TEST_UNTIL((external != 0 && weir_thread_run_once(engine, thread, 0) < 0) ||
+                       calls_of(&p) > before);
+        }
+        weir__agent_leave(p.agent);
+        assert_int_equal(WEIR_OK, weir_thread_remove(engine, thread, NULL));
+        assert_int_equal(1, test_engine_end(engine).handled);
+    }
+}
+
 /* ---- failures ---- */
 
 static void a_failure_is_reported_and_the_next_try_waits_twice_as_long_each_time(void **state)
@@ -470,6 +500,7 @@ int main(void)
         cmocka_unit_test(each_wake_up_brings_a_call),
         cmocka_unit_test(a_deadline_brings_a_call_not_before_it),
         cmocka_unit_test(one_that_names_no_time_is_called_within_max_park),
+        cmocka_unit_test(a_thread_may_serve_nobody_but_agents),
         cmocka_unit_test(a_failure_is_reported_and_the_next_try_waits_twice_as_long_each_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,30 @@
 #ifndef WEIR_HOST_SUPPORT_H
 #define WEIR_HOST_SUPPORT_H
 
-#include "../engine/engine_support.h"
+#include "../engine/option_support.h"
 
 enum { JOURNAL_MAX = 8192 };
+
+/* Shut until opened once. */
+typedef struct gate {
+    sem_t pass;
+} gate;
+
+static inline void gate_shut(gate *g)
+{
+    (void)sem_init(&g->pass, 0, 0);
+}
+
+static inline void gate_open(gate *g)
+{
+    (void)sem_post(&g->pass);
+}
+
+static inline void gate_pass(gate *g)
+{
+    (void)test_sem_taken(&g->pass);
+    (void)sem_post(&g->pass);
+}
 
 typedef struct journal {
     pthread_mutex_t lock;
@@ -25,7 +46,7 @@ static inline void journal_begin(void)
     (void)pthread_mutex_lock(&the_journal.lock);
     the_journal.text[0] = '\0';
     the_journal.foreign = false;
-    the_journal.control = test_tid();
+    the_journal.control = test_gettid();
     (void)pthread_mutex_unlock(&the_journal.lock);
 }
 
@@ -68,11 +89,6 @@ typedef struct actor {
     uint64_t value;
 } actor;
 
-typedef struct number {
-    uint64_t value;
-} number;
-WEIR_EVENT_TYPE(number, "test.number");
-
 static inline weir_status actor_hook(weir_component *self, const actor_config *config,
                                      const char *hook, weir_error *error)
 {
@@ -85,12 +101,12 @@ static inline weir_status actor_hook(weir_component *self, const actor_config *c
 
 static inline void actor_place(actor *a, bool control)
 {
-    const bool on_control = test_tid() == the_journal.control;
-    if (on_control != control || (a->thread != 0 && a->thread != test_tid())) {
+    const bool on_control = test_gettid() == the_journal.control;
+    if (on_control != control || (a->thread != 0 && a->thread != test_gettid())) {
         the_journal.foreign = true;
     }
     if (!control) {
-        a->thread = test_tid();
+        a->thread = test_gettid();
     }
 }
 

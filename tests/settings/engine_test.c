@@ -85,7 +85,8 @@ static const char whole[] =
     "  name = shop\n"
     "  threads = [\n"
     "    { name = front, dispatchers = [api, \"\"], idle = park }\n"
-    "    { dispatchers = [batch], idle-spin-max = 0, idle = sleep, idle-sleep = 2ms }\n"
+    "    { dispatchers = [batch], idle-spin-max = 0, idle = sleep, idle-sleep = 2ms, max-park = "
+    "3ms }\n"
     "    { dispatchers = [batch] }\n"
     "  ]\n"
     "  dispatchers { batch { fair = on, batch-max = 5, backoff.multiplier = 2 } }\n"
@@ -158,6 +159,7 @@ static void options_are_filled_in_parts_and_what_the_file_does_not_say_stays(voi
     assert_int_equal(WEIR_IDLE_SLEEP, t.idle);
     assert_int_equal(WEIR_NOW, t.idle_spin_max);
     assert_int_equal(2 * WEIR_MS, t.idle_sleep);
+    assert_int_equal(3 * WEIR_MS, t.max_park);
     assert_int_equal(WEIR_OK, weir_config_dispatcher_options(config, 0, &d, NULL));
     assert_string_equal("batch", d.name);
     assert_true(d.fair && d.batch_max == 5 && d.backoff_multiplier == 2.0 && d.backoff_base == 0);

@@ -125,6 +125,8 @@ static void every_thread_serves_something_and_nothing_twice(void **state)
     test_says("weir.engine.thread-dispatcher-assignment = [a, [b]]",
               "t.conf:1:45: weir.engine.thread-dispatcher-assignment[0]: is a string, must be a "
               "list: [\"a\", \"b\"]\n");
+    test_says("weir.engine.threads = [{ name = io, dispatchers = [] }, { dispatchers = [\"\"] }]",
+              ""); /* one for services */
     test_says("weir.engine.threads = [{ name = x }]",
               "t.conf:1:24: weir.engine.threads[0].dispatchers: is missing, and has no default\n");
     test_says("weir.engine.threads = 4",
