@@ -353,22 +353,20 @@ void weir__life_run(weir__server *server, int signals, const weir__life_options 
         options->say(options->context, text);
     }
     const bool runs = start(&l);
-    const bool goes_on =
-        runs && (options->started == NULL || options->started(options->context, server));
-    if (goes_on) {
+    weir_status status = l.start_status != WEIR_STOPPING ? l.start_status : WEIR_OK;
+    *error = l.start_error;
+    if (runs) {
+        status = options->started(options->context, server, error);
+    }
+    if (runs && status == WEIR_OK) {
         open_pulse(&l);
         weir__notify_send(&l.notify, "READY=1\nSTATUS=running");
         watch(&l);
     }
-    if (l.result->end != WEIR__LIFE_CUT_SHORT && (runs || l.stop.running)) {
-        if (options->stopping != NULL) {
-            options->stopping(options->context, server);
-        }
+    if (result->end != WEIR__LIFE_CUT_SHORT && (runs || l.stop.running)) {
         stop(&l);
     }
-    if (!runs && l.start_status != WEIR_OK && l.result->end == WEIR__LIFE_ENDED &&
-        l.start_status != WEIR_STOPPING) {
-        *error = l.start_error;
+    if (status != WEIR_OK && result->end == WEIR__LIFE_ENDED) {
         result->end = WEIR__LIFE_NOT_BEGUN;
     }
     weir__notify_close(&l.notify);
