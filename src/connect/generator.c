@@ -251,6 +251,7 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     if (g->emitted == most) {
         g->done = true;
         weir__meter_set(&g->meter, DONE, 1);
+        weir_component_done(self);
         weir_log_write(weir_component_engine(self), WEIR_LOG_INFO, weir_component_name(self),
                        "has generated all it had to", NULL, 0);
     } else if (g->config->rate > 0) {

@@ -125,6 +125,7 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     }
     if (t->config->count > 0 && t->emitted == (uint64_t)t->config->count) {
         weir__meter_set(&t->meter, DONE, 1);
+        weir_component_done(self);
         return 1;
     }
     const weir_ns missed = (now - t->due) / t->config->interval;
