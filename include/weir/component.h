@@ -169,6 +169,8 @@ typedef struct weir_component_info {
     uint64_t failures;
     weir_processor address;
     weir_feed feed;
+    weir_stop_report stopped; /* what its handler was sent in its life, once that is stopped;
+                                 before, its struct_size is 0: see weir_processor_counters */
 } weir_component_info;
 /* Control. In the order of starting. The strings live during the call. */
 WEIR_API void weir_component_visit(weir_engine *engine,

@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 #define PATH "weir.admin.http"
-#define BACKLOG 128
+#define BACKLOG SOMAXCONN /* who is refused is to learn it at once */
 
 typedef union address {
     struct sockaddr any;

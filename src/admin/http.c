@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -34,7 +35,8 @@ typedef struct link_of {
     struct link_of *next, *previous;
     int descriptor;
     weir_ns deadline;
-    bool seen;  /* a request of it was looked at */
+    bool whole; /* its request was there, and has its answer */
+    bool shut;  /* nothing comes any more, and at the last look nothing was left to be read */
     bool ended; /* by us: too slow, counted */
     uint8_t address[16];
 } link_of;
@@ -61,7 +63,8 @@ struct weir__admin_http {
     /* The thread's. */
     link_of *links;
     uint32_t link_count;
-    weir_ns paused_until; /* accepts nobody before */
+    weir_ns paused_until;  /* accepts nobody before */
+    struct pollfd *polled; /* connections_max + 3 of them */
 };
 
 /* ---- a request ---- */
@@ -96,6 +99,23 @@ static weir__route_request request_of(struct MHD_Connection *connection, const c
     return r;
 }
 
+static link_of *link_at(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info != NULL ? info->socket_context : NULL;
+}
+
+/* Nothing more is expected of the client but to take its answer, which has a time of its own. */
+static void is_whole(const weir__admin_http *h, struct MHD_Connection *connection)
+{
+    link_of *link = link_at(connection);
+    if (link != NULL) {
+        link->whole = true;
+        link->deadline = weir__clock_now() + h->timeout;
+    }
+}
+
 static enum MHD_Result send_answer(weir__admin_http *h, struct MHD_Connection *connection,
                                    const weir__route_answer *answer)
 {
@@ -103,6 +123,7 @@ static enum MHD_Result send_answer(weir__admin_http *h, struct MHD_Connection *c
     struct MHD_Response *response = MHD_create_response_from_buffer(
         strlen(text), (void *)(uintptr_t)text, MHD_RESPMEM_MUST_COPY);
     weir_admin_free(h->rules.engine, answer->body);
+    is_whole(h, connection);
     if (response == NULL) {
         weir__admin_refuse(h->counts, WEIR__REFUSED_SYSTEM);
         return MHD_NO;
@@ -128,21 +149,10 @@ static enum MHD_Result send_answer(weir__admin_http *h, struct MHD_Connection *c
     return queued;
 }
 
-static link_of *link_at(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info != NULL ? info->socket_context : NULL;
-}
-
 static enum MHD_Result begin(weir__admin_http *h, struct MHD_Connection *connection,
                              const weir__route_request *r, void **context)
 {
     weir__route_answer answer;
-    link_of *link = link_at(connection);
-    if (link != NULL) {
-        link->seen = true;
-    }
     weir__route_head(&h->rules, r, &answer);
     if (answer.status != 0) {
         return send_answer(h, connection, &answer);
@@ -186,16 +196,13 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *connection,
     if (*upload_size > 0) {
         if (!take_body(h, v, upload, *upload_size)) {
             weir__admin_refuse(h->counts, WEIR__REFUSED_SIZE);
+            is_whole(h, connection);
             return MHD_NO;
         }
         *upload_size = 0;
         return MHD_YES;
     }
     weir__route_body(&h->rules, &r, v->body != NULL ? v->body : "", v->size, &answer);
-    link_of *link = link_at(connection);
-    if (link != NULL) { /* the answer has its own time */
-        link->deadline = weir__clock_now() + h->timeout;
-    }
     return send_answer(h, connection, &answer);
 }
 
@@ -243,7 +250,7 @@ static void on_connection(void *http, struct MHD_Connection *connection, void **
     if (link == NULL) {
         return;
     }
-    if (!link->seen && !link->ended) {
+    if (!link->whole && !link->ended) {
         weir__admin_refuse(h->counts, WEIR__REFUSED_MALFORMED);
     }
     *(link->previous != NULL ? &link->previous->next : &h->links) = link->next;
@@ -375,6 +382,36 @@ static int patience(weir__admin_http *h, weir_ns now, weir_ns next)
     return (int)(left < 60000 ? left : 60000);
 }
 
+/* A client that has said its last before its request was whole is one that the library may go on
+ * waiting for: so they are looked at here. */
+static uint32_t poll_partial(const weir__admin_http *h, struct pollfd *polled)
+{
+    uint32_t count = 0;
+    for (const link_of *l = h->links; l != NULL; l = l->next) {
+        if (!l->whole && !l->ended && count < h->connections_max) {
+            polled[count++] = (struct pollfd){ .fd = l->descriptor, .events = POLLRDHUP };
+        }
+    }
+    return count;
+}
+
+/* After MHD_run: what was there to be read was read, twice over. */
+static void end_shut(weir__admin_http *h, const struct pollfd *polled, uint32_t count)
+{
+    for (link_of *l = h->links; l != NULL; l = l->next) {
+        for (uint32_t i = 0; i < count && !l->whole; i++) {
+            int left = 0;
+            if (polled[i].fd == l->descriptor && (polled[i].revents & POLLRDHUP) != 0 &&
+                ioctl(l->descriptor, FIONREAD, &left) == 0 && left == 0) {
+                if (l->shut) {
+                    (void)shutdown(l->descriptor, SHUT_RDWR);
+                }
+                l->shut = true;
+            }
+        }
+    }
+}
+
 static void run(void *context)
 {
     weir__admin_http *h = context;
@@ -382,19 +419,22 @@ static void run(void *context)
     for (;;) { /* until the doorbell rings */
         const weir_ns now = weir__clock_now();
         const weir_ns next = end_slow(h, now);
-        struct pollfd polled[] = {
-            { .fd = h->thread.doorbell, .events = POLLIN },
-            { .fd = h->paused_until > now ? -1 : h->bound.descriptor, .events = POLLIN },
-            { .fd = info->epoll_fd, .events = POLLIN },
-        };
-        const int found = poll(polled, 3, patience(h, now, next));
-        if (found > 0 && polled[0].revents != 0) {
+        h->polled[0] = (struct pollfd){ .fd = h->thread.doorbell, .events = POLLIN };
+        h->polled[1] = (struct pollfd){ .fd = h->paused_until > now ? -1 : h->bound.descriptor,
+                                        .events = POLLIN };
+        h->polled[2] = (struct pollfd){ .fd = info->epoll_fd, .events = POLLIN };
+        const uint32_t partial = poll_partial(h, h->polled + 3);
+        const int found = poll(h->polled, 3 + partial, patience(h, now, next));
+        if (found > 0 && h->polled[0].revents != 0) {
             break;
         }
-        if (found > 0 && polled[1].revents != 0) {
+        if (found > 0 && h->polled[1].revents != 0) {
             take_all(h);
         }
         (void)MHD_run(h->daemon);
+        if (found > 0) {
+            end_shut(h, h->polled + 3, partial);
+        }
     }
 }
 
@@ -451,8 +491,9 @@ static weir_status make_rules(weir__admin_http *h, weir_engine *engine,
     h->timeout = options->http.timeout;
     h->connections_max = (uint32_t)options->http.connections_max;
     h->per_address_max = (uint32_t)options->http.connections_per_address_max;
+    h->polled = calloc(h->connections_max + 3, sizeof(*h->polled));
     (void)snprintf(h->url, sizeof(h->url), "http://%s", h->bound.host);
-    return WEIR_OK;
+    return h->polled != NULL ? WEIR_OK : weir__error_memory(error, "weir.admin.http");
 }
 
 static weir_status start(weir__admin_http *h, const weir__admin_options *options, weir_error *error)
@@ -487,6 +528,7 @@ static void free_http(weir__admin_http *h)
         free(h->origins[i]);
     }
     weir__token_close(&h->token);
+    free(h->polled);
     free(h);
 }
 

@@ -24,6 +24,10 @@ int weir__admin_run(int argc, char **argv);
 int weir__bench_run(int argc, char **argv);
 int weir__config_run(int argc, char **argv);
 int weir__demo_run(int argc, char **argv);
+int weir__doctor_run(int argc, char **argv);
+int weir__new_run(int argc, char **argv);
+int weir__run_run(int argc, char **argv);
 int weir__sim_run(int argc, char **argv);
+int weir__types_run(int argc, char **argv);
 
 #endif /* WEIR_CLI_COMMAND_H */

@@ -73,7 +73,7 @@ int weir__config_check_run(int argc, char **argv)
             const size_t bad = weir__config_line_tell(config, line.strict);
             sum_up(&line, config, bad);
             status = bad == 0 ? WEIR__EXIT_OK : WEIR__EXIT_USAGE;
-            weir_config_destroy(config);
+            weir__config_line_unload(config);
         }
     }
     free(line.settings);

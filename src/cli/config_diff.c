@@ -84,8 +84,8 @@ int weir__config_diff_run(int argc, char **argv)
                 weir__config_line_tell(b, false) == 0) {
                 status = compare(a, b);
             }
-            weir_config_destroy(a);
-            weir_config_destroy(b);
+            weir__config_line_unload(a);
+            weir__config_line_unload(b);
         }
     }
     free(line.settings);

@@ -115,7 +115,7 @@ weir_config *weir__config_line_load(const weir__config_line *line, const char *p
         !read_standard_input(program, &request)) {
         return NULL;
     }
-    weir_config *config = weir__config_make(&request, &error);
+    weir_config *config = weir__config_line_make(&request, &error);
     if (config == NULL) {
         fprintf(stderr, "%s: %s\n", program, error.text);
     }

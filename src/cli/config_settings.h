@@ -28,10 +28,19 @@ typedef struct weir__config_line {
 bool weir__config_line_read(weir__config_line *line, const char *program, const char *help,
                             const char *letters, int argc, char **argv, int *status);
 
-/* Loads, YAML too. NULL: said. What is wrong is in its problems. */
+/* Loads, YAML too. NULL: said. What is wrong is in its problems. Ends with unload. */
 weir_config *weir__config_line_load(const weir__config_line *line, const char *program);
+void weir__config_line_unload(weir_config *config);
+
+/* How: with the server's parts, a file that has components is read with the keys of their types
+ * (config_compose.c); without, as any (server_none.c). */
+weir_config *weir__config_line_make(const weir__request *request, weir_error *error);
 
 /* All problems to stderr. Returns how many are errors, or warnings too if those count. */
 size_t weir__config_line_tell(const weir_config *config, bool strict);
+
+/* With the server's parts: what the config that was loaded last was composed of, which is the
+ * caller's from now on, config and all. */
+struct weir__composition *weir__config_line_take(weir_config *config);
 
 #endif /* WEIR_CLI_CONFIG_SETTINGS_H */

@@ -83,7 +83,7 @@ int weir__config_show_run(int argc, char **argv)
     if (weir__config_line_read(&line, program, help, "Dhje", argc, argv, &status)) {
         weir_config *config = weir__config_line_load(&line, program);
         status = config != NULL ? show(&line, config) : WEIR__EXIT_FAILED;
-        weir_config_destroy(config);
+        weir__config_line_unload(config);
     }
     free(line.settings);
     return status;

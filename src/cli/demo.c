@@ -3,7 +3,6 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +44,6 @@ static const char help[] =
     "\n"
     "exit status: 0 the sums hold, 1 they do not or the load failed, 2 wrong usage\n";
 
-#define SECONDS_MIN 0.1
-#define SECONDS_MAX 86400.0
 #define REDRAW_EVERY (250 * WEIR_MS)
 
 enum { OPTION_SECONDS = 256, OPTION_JSON, OPTION_STUCK }; /* no letters: beyond all characters */
@@ -57,16 +54,6 @@ struct options {
     bool stuck;
     bool help;
 };
-
-/* All of `text` is a number within the bounds. Written so that NaN is not. */
-static bool parse_seconds(const char *text, double *out)
-{
-    char *end = NULL;
-    errno = 0;
-    *out = strtod(text, &end);
-    return end != text && *end == '\0' && isspace((unsigned char)text[0]) == 0 && errno == 0 &&
-           *out >= SECONDS_MIN && *out <= SECONDS_MAX;
-}
 
 /* WEIR__EXIT_OK, or WEIR__EXIT_USAGE with the reason on stderr. */
 static int parse_options(int argc, char **argv, struct options *options)
@@ -82,7 +69,7 @@ static int parse_options(int argc, char **argv, struct options *options)
     for (int answer; (answer = getopt_long(argc, argv, ":h", known, NULL)) != -1;) {
         switch (answer) {
         case OPTION_SECONDS:
-            if (!parse_seconds(optarg, &options->seconds)) {
+            if (!weir__usage_seconds(optarg, &options->seconds)) {
                 return weir__usage_error(program,
                                          "--seconds %s: must be a number from 0.1 to 86400, "
                                          "as in --seconds 2.5",
@@ -113,14 +100,14 @@ struct run {
     weir__demo_load *load;
     weir__demo_look first, before, now;
     weir__demo_figures figures;
-    weir__demo_table table;
+    weir__screen screen;
 };
 
 /* What the watchdog has said since the last time, above the table. */
 static void show_reports(struct run *run)
 {
     if (weir__demo_reports_wait(&run->load->reports)) {
-        weir__demo_table_erase(&run->table);
+        weir__screen_erase(&run->screen);
         fflush(stdout);
         weir__demo_reports_print(&run->load->reports, stderr);
     }
@@ -129,7 +116,7 @@ static void show_reports(struct run *run)
 /* Until the time is over or somebody asks us to end; draws meanwhile if there is a terminal. */
 static void watch(struct run *run, const struct options *options, int interrupts)
 {
-    const bool draw = run->table.terminal.live && !options->json;
+    const bool draw = run->screen.terminal.live && !options->json;
     const weir_ns start = run->first.time;
     const weir_ns end = start + (weir_ns)(options->seconds * (double)WEIR_S);
     weir_ns now = start;
@@ -145,7 +132,7 @@ static void watch(struct run *run, const struct options *options, int interrupts
         if (draw) {
             weir__demo_look_take(&run->now, run->load);
             weir__demo_figures_make(&run->figures, run->load, &run->before, &run->now);
-            weir__demo_table_draw(&run->table, &run->figures, (double)(now - start) / 1e9,
+            weir__demo_table_draw(&run->screen, &run->figures, (double)(now - start) / 1e9,
                                   options->seconds);
             run->before = run->now;
         }
@@ -158,12 +145,12 @@ static int show_end(struct run *run, const struct options *options, weir_status 
     weir__demo_look_take(&run->now, run->load);
     weir__demo_figures_make(&run->figures, run->load, &run->first, &run->now);
     const char *wrong = weir__demo_look_judge(&run->now);
-    weir__demo_table_erase(&run->table);
+    weir__screen_erase(&run->screen);
     show_reports(run);
     if (options->json) {
         weir__demo_json_print(stdout, &run->figures);
     } else {
-        weir__demo_summary_print(stdout, &run->table.terminal, &run->figures, &run->now, wrong);
+        weir__demo_summary_print(stdout, &run->screen.terminal, &run->figures, &run->now, wrong);
     }
     fflush(stdout); /* before what follows on stderr */
     if (wrong != NULL) {
@@ -220,7 +207,7 @@ int weir__demo_run(int argc, char **argv)
         fprintf(stderr, "%s: no memory\n", program);
         return WEIR__EXIT_FAILED;
     }
-    run->table.terminal = weir__terminal_look();
+    run->screen.terminal = weir__terminal_look();
     const int status = run_load(run, &options);
     free(run);
     return status;

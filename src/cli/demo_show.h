@@ -9,17 +9,11 @@
 #include <stdio.h>
 
 #include "cli/demo_figures.h"
-#include "cli/terminal.h"
+#include "cli/screen.h"
 
-/* Redrawn in place: each draw begins where the one before began, and erase leaves no trace. */
-typedef struct weir__demo_table {
-    weir__terminal terminal;
-    uint32_t lines; /* on the screen now */
-} weir__demo_table;
-
-void weir__demo_table_draw(weir__demo_table *table, const weir__demo_figures *figures,
+/* Redrawn in place. */
+void weir__demo_table_draw(weir__screen *screen, const weir__demo_figures *figures,
                            double seconds_gone, double seconds_all);
-void weir__demo_table_erase(weir__demo_table *table);
 
 /* For people: what each dispatcher did, and the equation. `wrong` is the judge's sentence or
  * NULL. */

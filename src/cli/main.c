@@ -16,6 +16,10 @@ static int help_run(int argc, char **argv);
 
 /* The one table of commands: dispatch, help and suggestions come from it. */
 static const weir__command commands[] = {
+    { "run", "run a server from files: sources, processors, routers, sinks", weir__run_run },
+    { "types", "list what a component of a server can be, and its options", weir__types_run },
+    { "new", "write a plugin or an application to begin with", weir__new_run },
+    { "doctor", "say what about this machine will hurt latency", weir__doctor_run },
     { "demo", "run a mixed load for some seconds and show what the engine does", weir__demo_run },
     { "config", "read configuration files: check, show, resolve, ask for a value",
       weir__config_run },

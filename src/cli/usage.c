@@ -5,16 +5,21 @@
  */
 #include "cli/usage.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/nearest.h"
 #include "cli/command.h"
 
 enum { WORD_MAX = 32, OPTIONS_MAX = 32 };
+#define SECONDS_MIN 0.1
+#define SECONDS_MAX 86400.0
 
 int weir__usage_error(const char *program, const char *format, ...)
 {
@@ -76,4 +81,14 @@ int weir__usage_option_error(const char *program, int answer, char *const *argv,
         return weir__usage_error(program, "unknown option --%s, did you mean --%s?", word, nearest);
     }
     return weir__usage_error(program, "unknown option --%s", word);
+}
+
+bool weir__usage_seconds(const char *text, double *out)
+{
+    char *end = NULL;
+    errno = 0;
+    *out = strtod(text, &end);
+    /* Written so that NaN is not within the bounds. */
+    return end != text && *end == '\0' && isspace((unsigned char)text[0]) == 0 && errno == 0 &&
+           *out >= SECONDS_MIN && *out <= SECONDS_MAX;
 }

@@ -7,6 +7,7 @@
 #define WEIR_CLI_USAGE_H
 
 #include <getopt.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Prints "PROGRAM: text", then "try: PROGRAM --help", to stderr. Returns WEIR__EXIT_USAGE. */
@@ -22,5 +23,8 @@ int weir__usage_option_error(const char *program, int answer, char *const *argv,
 /* The name among names[0..count) that `word` was probably meant to be, or NULL: at most a third of
  * its letters, and never more than three, are wrong, missing, too many or swapped. */
 const char *weir__usage_nearest(const char *word, const char *const *names, size_t count);
+
+/* All of `text` is a number of seconds, 0.1 to 86400. */
+bool weir__usage_seconds(const char *text, double *out);
 
 #endif /* WEIR_CLI_USAGE_H */

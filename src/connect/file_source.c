@@ -91,6 +91,7 @@ typedef struct file_source {
     char *position_path;
     weir__position_file position;
     bool keeps; /* a position */
+    bool begun; /* one was written since the start */
     uint64_t marked;
     bool unmarked;      /* a mark was refused: nothing is read before it is made */
     uint64_t committed; /* as the engine said */
@@ -158,6 +159,7 @@ static void write_position(file_source *f, weir_ns now)
         return;
     }
     f->unwritten = false;
+    f->begun = true;
     weir__meter_add(&f->meter, WRITES, 1);
 }
 
@@ -183,6 +185,21 @@ static weir_ns keep_position(file_source *f, weir_ns now)
         write_position(f, now);
     }
     return f->unwritten ? f->written_at + f->config->commit_interval : WEIR_FOREVER;
+}
+
+/* Before the first line is read it is written where that is: else, if the process were killed and
+ * the file rotated before anything is committed, the next start would not know of it. False: not
+ * now. */
+static bool begin_position(file_source *f, weir_ns now)
+{
+    if (f->keeps && !f->begun && f->tail.segment_count > 0) {
+        if (f->written_at != 0 && now - f->written_at < AGAIN_AFTER) {
+            return false;
+        }
+        write_position(f, now);
+        return f->begun;
+    }
+    return true;
 }
 
 /* False: no mark can be made now. */
@@ -367,6 +384,8 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     bool again = false;
     if (f->failed_at != 0 && now - f->failed_at < AGAIN_AFTER) {
         *next = earlier(*next, f->failed_at + AGAIN_AFTER);
+    } else if (!begin_position(f, now)) {
+        *next = earlier(*next, now + AGAIN_AFTER);
     } else if (f->unmarked && !mark(f)) {
         *next = 0;
     } else {

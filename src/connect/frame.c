@@ -134,6 +134,11 @@ static weir__frame_what check_json(weir__framer *f)
         return WEIR__FRAME_READY;
     }
     snprintf(f->text, sizeof(f->text), "not JSON, at byte %d: %.60s", error.position, error.text);
+    for (char *c = f->text; *c != '\0'; c++) { /* it quotes the line: no controls for terminals */
+        if ((unsigned char)*c < ' ' || *c == 0x7f) {
+            *c = '?';
+        }
+    }
     return bad(f, WEIR__FRAME_NOT_JSON, f->text);
 }
 
@@ -194,7 +199,7 @@ static weir__frame_what next_line(weir__framer *f)
         }
         const size_t length = (size_t)(newline - head);
         if (f->config.format == WEIR__FORMAT_JSON_LINES && f->skipped == 0 &&
-            is_blank(head, length)) {
+            length <= kept_max(f) && is_blank(head, length)) {
             pass_over(f, length + 1);
             continue;
         }

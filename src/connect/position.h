@@ -3,8 +3,9 @@
  * survives a kill and a power cut.
  *
  * A place names its file by device and inode, since rotation renames it, and by its first bytes,
- * since an inode is used again. The file of positions is replaced as a whole: written beside, synced,
- * renamed over, the folder synced; so it is the old one or the new one, whatever happens when.
+ * since an inode is used again. The file of positions is replaced as a whole: written beside,
+ * synced, renamed over, the folder synced; so it is the old one or the new one, whatever happens
+ * when.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

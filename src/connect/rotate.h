@@ -18,7 +18,7 @@ int weir__output_open(const char *path, bool cut, uint64_t *size, uint64_t *lost
 bool weir__output_is_there(const char *path, int fd);
 
 /* path.1 becomes path.2 ... and path becomes path.1; what would be more than `keep` goes. A gap in
- * the row, which a kill leaves, takes one up. 0, or an errno: then the path is still what it was. */
+ * the row, which a kill leaves, takes one up. 0, or an errno: the path is still what it was. */
 int weir__output_shift(const char *path, int64_t keep);
 
 #endif /* WEIR_CONNECT_ROTATE_H */

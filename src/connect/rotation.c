@@ -1,6 +1,7 @@
 /*
  * connect/rotation.c - looks through the folder of a path. Names are only hints: whatever is opened
- * is asked by its descriptor who it is, since a rotation may run at the same time.
+ * is asked by its descriptor who it is, since a rotation may run at the same time. A file that is
+ * renamed while the folder is read may not be seen at all: so it is read until two looks agree.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,7 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENTRIES_MAX = 100000, NUMBER_DIGITS_MAX = 6 };
+enum {
+    ENTRIES_MAX = 100000,
+    NUMBER_DIGITS_MAX = 6,
+    LOOKS_MAX = 100 /* until a folder is the same twice */
+};
 
 typedef enum kind {
     KIND_CURRENT, /* the path itself */
@@ -44,6 +49,7 @@ typedef struct hunt {
     sibling best;
     weir__file_found *found;
     int score;
+    uint64_t listing; /* of names and inodes, in any order */
 } hunt;
 
 weir_ns weir__modified(const struct stat *about)
@@ -110,8 +116,10 @@ static bool go_through(hunt *h)
         return false;
     }
     rewinddir(folder);
+    h->listing = 0;
     const size_t length = strlen(h->base);
     const struct dirent *entry;
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): the stream is this call's own */
     for (int i = 0; i < ENTRIES_MAX && (entry = readdir(folder)) != NULL; i++) {
         sibling s;
         if (strncmp(entry->d_name, h->base, length) != 0 || is_compressed(entry->d_name)) {
@@ -121,6 +129,9 @@ static bool go_through(hunt *h)
         snprintf(s.name, sizeof(s.name), "%s", entry->d_name);
         if (fstatat(h->folder, s.name, &s.about, 0) != 0 || !S_ISREG(s.about.st_mode)) {
             continue;
+        }
+        if (s.kind != KIND_OTHER) {
+            h->listing += weir__fingerprint(s.name, strlen(s.name)) ^ s.about.st_ino;
         }
         if (!h->visit(h, &s)) {
             break;
@@ -200,7 +211,9 @@ static int score_of(const hunt *h, const sibling *s)
     if (s->about.st_ino == place->inode) {
         return s->about.st_dev == place->device ? 3 : place->head_size > 0 ? 2 : 0;
     }
-    return h->copies && s->kind != KIND_CURRENT && place->head_size > 0 && place->offset > 0;
+    /* Of other names it may be anybody's, a sink's that writes beside what it reads, for one. */
+    const bool rotated = s->kind == KIND_NUMBER || s->kind == KIND_DATE;
+    return h->copies && rotated && place->head_size > 0 && place->offset > 0;
 }
 
 static bool visit_for_place(hunt *h, const sibling *s)
@@ -233,7 +246,13 @@ bool weir__rotation_find(const char *path, const weir__place *place, bool copies
     if (s.folder < 0) {
         return false;
     }
-    (void)go_through(&s);
+    uint64_t before = 0;
+    for (int i = 0; i < LOOKS_MAX && go_through(&s) && found->fd < 0; i++) {
+        if (i > 0 && s.listing == before) {
+            break;
+        }
+        before = s.listing;
+    }
     close(s.folder);
     return found->fd >= 0;
 }
@@ -278,17 +297,38 @@ static bool visit_for_next(hunt *h, const sibling *s)
     return true;
 }
 
+/* Fills in `old` and `best`. False: errno; EAGAIN: the folder does not come to rest. */
+static bool look_until_same(hunt *h)
+{
+    uint64_t before = 0;
+    for (int i = 0; i < LOOKS_MAX; i++) {
+        h->old_found = h->any = false;
+        h->visit = visit_for_old;
+        if (!go_through(h)) {
+            return false;
+        }
+        h->visit = visit_for_next;
+        if (!go_through(h)) {
+            return false;
+        }
+        if (i > 0 && h->listing == before) {
+            return true;
+        }
+        before = h->listing;
+    }
+    errno = EAGAIN;
+    return false;
+}
+
 bool weir__rotation_next(const char *path, const weir__place *old, weir__file_found *found)
 {
-    hunt s = { .place = old, .visit = visit_for_old };
+    hunt s = { .place = old };
     *found = (weir__file_found){ .fd = -1 };
     s.folder = open_folder(path, &s.base);
     if (s.folder < 0) {
         return false;
     }
-    bool good = go_through(&s);
-    s.visit = visit_for_next;
-    good = good && go_through(&s);
+    bool good = look_until_same(&s);
     if (good && !s.any) {
         errno = ENOENT;
         good = false;

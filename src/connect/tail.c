@@ -276,8 +276,8 @@ static bool is_cut(weir__tail *t)
     return got >= 0 && ((size_t)got < t->head_size || memcmp(head, t->head, t->head_size) != 0);
 }
 
-/* Whether nobody writes to the rotated file any more, as far as can be told. Of one that was rotated
- * away before it was opened the time of its last write is believed: it is no news to its writer. */
+/* Whether nobody writes to the rotated file any more, as far as can be told. Of one that had been
+ * rotated away when it was opened the time of its last write is believed: its writer knows. */
 static bool is_left(const weir__tail *t, weir_ns now)
 {
     struct timespec wall;

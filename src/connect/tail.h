@@ -32,7 +32,7 @@ typedef enum weir__tail_strategy {
     WEIR__TAIL_ONCE_LATEST
 } weir__tail_strategy;
 
-/* Something that people should know: WEIR_OK is for information. `text` is valid during the call. */
+/* Something that people should know; OK: for information. `text` is valid during the call. */
 typedef void (*weir__tail_tell)(void *context, weir_status status, const char *text);
 
 typedef struct weir__tail_options {

@@ -93,8 +93,8 @@ weir_status weir__writer_put(weir__writer *w, const void *data, size_t size)
     return WEIR_OK;
 }
 
-/* How much can be written without a wait; 0: nothing now. A pipe that says it has room has it for so
- * many bytes. */
+/* How much can be written without a wait; 0: nothing now. A pipe that says it has room has it for
+ * PIPE_BUF bytes. */
 static size_t acceptable(const weir__writer *w)
 {
     const size_t waits = w->end - w->begin;

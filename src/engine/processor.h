@@ -28,6 +28,9 @@ enum {
     WEIR__CONTROL_CHORE = 1u << 9, /* its chore hook is asked for (engine/chore.h) */
 };
 
+/* It may be put aside: no turn of it is sure to come soon. */
+#define WEIR__CONTROL_ASIDE (WEIR__CONTROL_RETRY | WEIR__CONTROL_RESTART | WEIR__CONTROL_ESCALATED)
+
 /* What waits is thrown away, and the end follows. */
 #define WEIR__CONTROL_ENDS (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN | WEIR__CONTROL_FAILED)
 

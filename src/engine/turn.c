@@ -580,6 +580,9 @@ weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
     weir__turn_end end;
     for (;;) {
         end = run_turn(thread, serving, processor);
+        if (weir__unlikely(end == WEIR__TURN_ASIDE)) {
+            weir__fence(seq_cst); /* put aside, then look: feeds do it the other way round */
+        }
         weir__fed_room(&thread->context, thread->turn.self.id); /* going idle gives places back */
         if (weir__unlikely(end != WEIR__TURN_OVER) || more == 0 ||
             weir__unlikely(weir__load(&thread->leave, relaxed) != 0)) {

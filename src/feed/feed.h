@@ -8,8 +8,8 @@
  * mailbox is full stays behind, the others go on. The ring is full when the last of them is a
  * whole ring behind. There are two kinds:
  *
- *     of a thread       for all subscribers whose dispatcher that thread alone serves; the thread
- *                       pumps it in its duty cycle
+ *     of a thread       for all subscribers whose dispatcher that thread alone serves; pumped there,
+ *                       at the end of a turn of one of them, which publish brings about
  *     of a subscriber   for one whose dispatcher several threads serve: publish puts events into
  *                       its mailbox, and into the ring only what finds that full; pumped when its
  *                       mailbox has room again, by whoever made it
@@ -30,7 +30,6 @@
 #ifndef WEIR_FEED_FEED_H
 #define WEIR_FEED_FEED_H
 
-#include "engine/agent.h"
 #include "engine/fed.h"
 #include "engine/parcel.h"
 #include "queue/spsc.h"
@@ -40,7 +39,7 @@
 #define WEIR__FEED_QUEUE_USUAL 1024u
 #define WEIR__FEED_REPLAY_MAX 1000000u
 #define WEIR__FEED_SLOW_USUAL (10 * WEIR_MS)
-#define WEIR__FEED_BUCKETS 64u /* of lanes that wait for room, by the number of who has none */
+#define WEIR__FEED_BUCKETS 64u /* of readers who are listed, by the number of their slot */
 
 struct weir__tracker;
 
@@ -63,35 +62,37 @@ typedef struct weir__record {
 } weir__record;
 _Static_assert(sizeof(weir__record) == 64, "a record is one line");
 
-/* One that reads a lane. Under the lane's lock. */
+/* One that reads a lane. Under the lane's lock, if nothing else is said. */
 typedef struct weir__reader {
-    weir_processor subscriber;
-    uint64_t next;   /* position of what it gets next */
-    bool full;       /* its mailbox was, at the last look */
-    bool gone;       /* it has ended: to be taken off */
-    bool late;       /* it was waited for in vain, and has taken nothing since */
-    bool subscribed; /* not only there because of a broadcast */
+    struct weir__lane *lane;   /* set once: who has left leaves its record to the next */
+    weir_processor subscriber; /* written under the feed's lock too, so `subscribed` */
+    uint64_t next;             /* position of what it gets next */
+    bool full;                 /* its mailbox was, at the last look */
+    bool gone;                 /* it has ended: to be taken off */
+    bool late;                 /* it was waited for in vain, and has taken nothing since */
+    bool subscribed;           /* not only there because of a broadcast */
+    weir__atomic_u32 listed;   /* at the end of a turn of the subscriber's the lane is pumped: it is
+                                  in the list of those ... */
+    struct weir__reader *next_listed; /* ... by this */
 } weir__reader;
 
 typedef struct weir__lane {
     weir__spsc ring; /* written under the feed's lock; no places: nothing has met a full mailbox */
     _Alignas(64) weir__mutex lock; /* guards what follows */
-    weir__reader *readers;
-    uint32_t capacity;
-    weir__atomic_u32 count;  /* of readers; written under the feed's lock too */
+    weir__reader **readers; /* the first `count` of `made` read; written under the feed's lock too,
+                               so the next three */
+    weir__atomic_u32 count;
+    uint32_t made, capacity;
     weir__atomic_u64 looked; /* the pump has seen everything below */
     weir__cell delivered, dropped;
 
-    struct weir__feed *feed; /* set once */
-    weir_thread thread;      /* whose lane it is; 0: of a subscriber. Under the feed's lock, so the
-                                next four */
-    weir__agent *agent;      /* pumps it there; or NULL */
+    struct weir__feed *feed; /* set once, so the next */
+    weir_thread thread;      /* whose lane it is; 0: of a subscriber */
+
+    /* Under the feed's lock. */
     struct weir__lane *next_slow; /* of a publish under way ... */
     uint32_t owed;                /* ... copies of its event that are still to come here */
     bool slow;
-
-    weir__atomic_u32 listed;      /* it is in the list of those with a full mailbox ... */
-    struct weir__lane *next_full; /* ... by this */
 } weir__lane;
 
 /* What was published before weir_feed_begin. */
@@ -132,9 +133,8 @@ typedef struct weir__feeds {
     weir__mutex lock; /* held while one is opened */
     weir__atomic_u32 count;
     WEIR__ATOMIC(weir__feed *) all[WEIR__FEEDS_MAX];
-    WEIR__ATOMIC(weir__lane *)
-    full[WEIR__FEED_BUCKETS]; /* lanes with something for a mailbox that
-                                                            is full */
+    WEIR__ATOMIC(weir__reader *)
+    listed[WEIR__FEED_BUCKETS]; /* at the end of a turn of theirs something is pumped */
 } weir__feeds;
 
 /* A handle is | engine's serial 48 | number + 1, 16 |. */

@@ -14,8 +14,12 @@ uint32_t weir__lane_pump(weir__context *context, weir__lane *lane);
 
 /* The rest: the feed's lock is held, too. */
 
-/* A record is written to the ring, which has room; whoever pumps it is told. */
-void weir__lane_push(weir__lane *lane, const weir__parcel *parcel, weir_origin *origin);
+/* A record is written to the ring, which has room. True: nobody will come to pump it, unless that is
+ * announced, or done. */
+WEIR_MUST_CHECK bool weir__lane_push(weir__lane *lane, const weir__parcel *parcel,
+                                     weir_origin *origin);
+/* Outside the mark. Somebody pumps it soon, on its thread if it has one. */
+void weir__lane_announce(weir__context *context, weir__lane *lane);
 /* Makes places in the ring, if it has none. False: no memory. */
 bool weir__lane_open(weir__lane *lane);
 static inline bool weir__lane_is_empty(weir__lane *lane)

@@ -75,7 +75,8 @@ static weir__lane *make_lane(weir__feed *feed, weir_thread thread)
         return NULL;
     }
     lane->feed = feed;
-    if (thread.id != 0 && !weir__place_host(lane, thread)) {
+    lane->thread = thread;
+    if (thread.id != 0 && !weir__lane_open(lane)) {
         weir__release(&feed->engine->allocator, lane, sizeof(*lane));
         return NULL;
     }
@@ -103,9 +104,9 @@ static weir__reader *reader_of(weir__feed *feed, weir_processor subscriber, weir
         weir__lane *lane = feed->lanes[i];
         const uint32_t count = weir__load(&lane->count, relaxed);
         for (uint32_t j = 0; j < count; j++) {
-            if (lane->readers[j].subscriber.id == subscriber.id) {
+            if (lane->readers[j]->subscriber.id == subscriber.id) {
                 *in = lane;
-                return &lane->readers[j]; /* its handle is changed under our lock only */
+                return lane->readers[j]; /* its handle is changed under our lock only */
             }
         }
     }
@@ -156,23 +157,23 @@ static void sweep(weir__context *context, weir__feed *feed)
     }
 }
 
-/* False: it has something to read where it is, or there is no memory. */
-static bool move(weir__context *context, weir__feed *feed, weir__lane *from, weir__reader reader,
-                 weir_thread thread)
+/* Unless it has something to read where it is, or there is no memory. */
+static void move(weir__context *context, weir__feed *feed, weir__lane *from,
+                 const weir__reader *reader, weir_thread thread)
 {
+    const weir_processor subscriber = reader->subscriber;
+    const bool subscribed = reader->subscribed;
     weir__lane *to = lane_for(feed, thread);
     (void)weir__lane_pump(context, from);
-    if (to == NULL || !weir__lane_leave_if_through(from, reader.subscriber)) {
-        return false;
+    /* In both for a moment, and nothing is written meanwhile. */
+    if (to == NULL || weir__lane_join(to, subscriber, subscribed) != WEIR_OK) {
+        return;
     }
-    if (weir__lane_join(to, reader.subscriber, reader.subscribed) != WEIR_OK) {
-        /* Its place there is still free. */
-        (void)weir__lane_join(from, reader.subscriber, reader.subscribed);
-        return false;
+    if (!weir__lane_leave_if_through(from, subscriber)) {
+        (void)weir__lane_leave_if_through(to, subscriber); /* not yet */
     }
     sort(feed, from);
     sort(feed, to);
-    return true;
 }
 
 /* True: all are where they belong. */
@@ -183,11 +184,11 @@ static bool place(weir__context *context, weir__feed *feed)
         weir__lane *lane = feed->lanes[i];
         for (uint32_t j = weir__load(&lane->count, relaxed); j-- > 0;) {
             weir_thread thread;
-            const weir__reader reader = lane->readers[j];
-            if (weir__place_of(feed->engine, reader.subscriber, &thread) == WEIR_OK &&
+            weir__reader *reader = lane->readers[j];
+            if (weir__place_of(feed->engine, reader->subscriber, &thread) == WEIR_OK &&
                 thread.id != lane->thread.id) {
                 /* The lanes have changed places: the next look finds who was passed over. */
-                (void)move(context, feed, lane, reader, thread);
+                move(context, feed, lane, reader, thread);
                 settled = false;
             }
         }

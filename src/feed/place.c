@@ -7,6 +7,33 @@
 
 #include "feed/lane.h"
 
+static bool serves(const weir__thread *thread, const weir__dispatcher *dispatcher)
+{
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        if (thread->servings[i]->dispatcher == dispatcher) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* registry.lock held. The one thread that serves it; zero: there are none or several. */
+static weir_thread only_thread(weir_engine *engine, weir__dispatcher *dispatcher)
+{
+    const uint32_t count = weir__threads_count(engine);
+    weir_thread only = { 0 };
+    if (weir__load(&dispatcher->threads, relaxed) != 1) {
+        return only;
+    }
+    for (uint32_t i = 0; i < count && only.id == 0; i++) {
+        weir__thread *thread = weir__thread_at(engine, i);
+        if (thread->serves && serves(thread, dispatcher)) {
+            only.id = weir__load(&thread->id, relaxed);
+        }
+    }
+    return only;
+}
+
 weir_status weir__place_of(weir_engine *engine, weir_processor processor, weir_thread *out)
 {
     weir_status status = WEIR_OK;
@@ -17,6 +44,8 @@ weir_status weir__place_of(weir_engine *engine, weir_processor processor, weir_t
         status = WEIR_UNKNOWN;
     } else if ((weir__load(&p->mailbox.word, seq_cst) & WEIR__MAILBOX_CLOSED) != 0) {
         status = WEIR_STOPPING;
+    } else {
+        *out = only_thread(engine, weir__processor_dispatcher(p));
     }
     weir__mutex_unlock(&engine->registry.lock);
     return status;
@@ -37,23 +66,6 @@ bool weir__place_named(weir_engine *engine, uint32_t *index, weir_processor *out
     }
     weir__mutex_unlock(&registry->lock);
     return found;
-}
-
-bool weir__place_host(weir__lane *lane, weir_thread thread)
-{
-    (void)lane;
-    (void)thread;
-    return false;
-}
-
-static bool serves(const weir__thread *thread, const weir__dispatcher *dispatcher)
-{
-    for (uint32_t i = 0; i < thread->serving_count; i++) {
-        if (thread->servings[i]->dispatcher == dispatcher) {
-            return true;
-        }
-    }
-    return false;
 }
 
 bool weir__place_is_mine(weir__context *context, const weir__lane *lane, weir_processor subscriber)

@@ -1,5 +1,5 @@
 /*
- * feed/place.h - where subscribers run, and who pumps a lane there.
+ * feed/place.h - where subscribers run.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -15,9 +15,6 @@ weir_status weir__place_of(weir_engine *engine, weir_processor processor, weir_t
 /* A processor with a name, not one of weir's own, from slot *index on, which becomes its slot.
  * False: there is none. Takes registry.lock. */
 bool weir__place_named(weir_engine *engine, uint32_t *index, weir_processor *out);
-
-/* The lane is that thread's from now on. False: no memory, or the thread takes nothing. */
-bool weir__place_host(weir__lane *lane, weir_thread thread);
 
 /* Whether the calling thread is one of those that run it, or pump its lane. */
 bool weir__place_is_mine(weir__context *context, const weir__lane *lane, weir_processor subscriber);

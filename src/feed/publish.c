@@ -56,7 +56,7 @@ static weir_status offer(weir__issue *issue, weir__lane *lane)
 {
     weir__context *context = issue->by.context;
     weir__registry *registry = &context->engine->registry;
-    const weir_processor to = lane->readers[0].subscriber;
+    const weir_processor to = lane->readers[0]->subscriber;
     weir__processor *processor = weir__registry_find(registry, to);
     if (processor != NULL &&
         !weir__stock_suffices(&context->stock, processor->mailbox.page_class)) {
@@ -113,7 +113,11 @@ static bool put(weir__issue *issue, weir__lane *lane)
     if (weir__unlikely(!weir__spsc_has_room(&lane->ring))) {
         return false;
     }
-    weir__lane_push(lane, &issue->parcel, issue->origin);
+    if (weir__lane_push(lane, &issue->parcel, issue->origin)) {
+        weir__context_leave(issue->by.context);
+        weir__lane_announce(issue->by.context, lane);
+        weir__context_enter(issue->by.context);
+    }
     return true;
 }
 

@@ -44,10 +44,8 @@ bool weir__issue_try(weir__issue *issue, weir__lane *lane)
     if (!make_room(issue, lane)) {
         return false;
     }
-    weir__lane_push(lane, &issue->parcel, issue->origin);
-    if (lane->thread.id == 0) {
-        /* Nobody will come for it but who makes room: it is pumped once, which finds the mailbox
-         * full and says so, or finds room. */
+    if (weir__lane_push(lane, &issue->parcel, issue->origin)) {
+        /* Of a subscriber: this finds its mailbox full and says so, or finds room. */
         (void)weir__lane_pump(issue->by.context, lane);
     }
     return true;

@@ -75,8 +75,7 @@ static void take_out(weir__admin *admin, uint32_t place)
 
 static void put_in_built_in(weir__admin *admin)
 {
-    const weir__admin_group *const groups[] = { &weir__admin_general, &weir__admin_engine,
-                                                &weir__admin_flows };
+    const weir__admin_group *const groups[] = WEIR__ADMIN_GROUPS;
     weir__admin_command *c = admin->own;
     for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
         for (uint32_t i = 0; i < groups[g]->count; i++, c++) {
@@ -102,8 +101,10 @@ static weir__admin *make(weir_engine *engine)
     if (admin == NULL) {
         return NULL;
     }
-    admin->own_count =
-        weir__admin_general.count + weir__admin_engine.count + weir__admin_flows.count;
+    const weir__admin_group *const groups[] = WEIR__ADMIN_GROUPS;
+    for (size_t g = 0; g < sizeof(groups) / sizeof(groups[0]); g++) {
+        admin->own_count += groups[g]->count;
+    }
     admin->own = weir__allocate(&engine->allocator, admin->own_count * sizeof(*admin->own));
     if (admin->own == NULL) {
         weir__release(&engine->allocator, admin, sizeof(*admin));

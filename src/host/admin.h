@@ -126,7 +126,6 @@ char *weir__admin_answer(weir_engine *engine, const char *command, weir_status s
 
 /* ---- the built-in commands ---- */
 
-#define WEIR__ADMIN_GROUPS 3
 typedef struct weir__admin_group {
     const weir__admin_row *rows;
     uint32_t count;
@@ -134,6 +133,11 @@ typedef struct weir__admin_group {
 extern const weir__admin_group weir__admin_general; /* admin_general.c */
 extern const weir__admin_group weir__admin_engine;  /* admin_engine.c */
 extern const weir__admin_group weir__admin_flows;   /* admin_flows.c */
+extern const weir__admin_group weir__admin_host;    /* admin_host.c */
+#define WEIR__ADMIN_GROUPS                                                                         \
+    {                                                                                              \
+        &weir__admin_general, &weir__admin_engine, &weir__admin_flows, &weir__admin_host           \
+    }
 
 weir_status weir__admin_config_show(void *context, weir_admin_call *call); /* admin_config.c */
 

@@ -275,6 +275,7 @@ static weir_status open_feed(weir_component *c, const weir_feed_options *given, 
         return weir__error_memory(error, PATH);
     }
     o.name = c->name;
+    o.slow = o.slow != WEIR_SLOW_DEFAULT ? o.slow : c->type.slow;
     o.committed = on_committed;
     o.committed_context = port;
     if (port->feed.id == 0) {

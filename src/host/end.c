@@ -104,7 +104,13 @@ weir_status weir__component_end(weir_component *c, weir_ns deadline)
     if (c->address.id != 0) {
         unsubscribe(c);
         send_finish(c, deadline);
-        status = weir_processor_stop(c->host->engine, c->address, left(c->host, deadline), NULL);
+        weir_stop_report report = WEIR_STOP_REPORT_INIT;
+        status = weir_processor_stop(c->host->engine, c->address, left(c->host, deadline), &report);
+        if (status == WEIR_OK || status == WEIR_TIMEOUT) {
+            weir__mutex_lock(&c->host->lock);
+            c->stopped = report;
+            weir__mutex_unlock(&c->host->lock);
+        }
         if (status == WEIR_TIMEOUT) {
             /* A handler may be at it still: the rest must wait until no thread is left. */
             weir__component_fail(c, status, "was not drained in time");

@@ -156,6 +156,7 @@ static weir_component_info info_of(const weir_component *c)
         .failures = weir__load(&((weir_component *)(uintptr_t)c)->failures, relaxed),
         .address = c->address,
         .feed = weir_component_feed(c),
+        .stopped = c->stopped,
     };
 }
 

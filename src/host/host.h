@@ -82,15 +82,16 @@ struct weir_component {
     weir_thread thread;
     weir__agent *agent;
     struct weir__service_entry *service;
-    weir_component *next;   /* in the order in which they were added; under host.lock */
-    uint32_t number;        /* in that order; while an order is made */
-    uint32_t waits_for;     /* likewise: how many must come before and have not */
-    size_t memory_size;     /* of this and the state behind it */
-    bool shared;            /* has rounds and a handler: the lock is needed */
-    bool lost;              /* an errand was not done in time: its thread may be at it still */
-    bool subscribed;        /* control, life held */
-    weir__mutex lock;       /* held while its code runs, if `shared` */
-    weir__atomic_u32 phase; /* weir__component_phase; changed by its thread, or without one */
+    weir_component *next;     /* in the order in which they were added; under host.lock */
+    uint32_t number;          /* in that order; while an order is made */
+    uint32_t waits_for;       /* likewise: how many must come before and have not */
+    size_t memory_size;       /* of this and the state behind it */
+    bool shared;              /* has rounds and a handler: the lock is needed */
+    bool lost;                /* an errand was not done in time: its thread may be at it still */
+    bool subscribed;          /* control, life held */
+    weir_stop_report stopped; /* of its handler; under host.lock */
+    weir__mutex lock;         /* held while its code runs, if `shared` */
+    weir__atomic_u32 phase;   /* weir__component_phase; changed by its thread, or without one */
 
     /* The errand: written by whoever holds host.life, then the word. */
     weir__errand errand;

@@ -321,19 +321,28 @@ static bool ends_with(const char *text, const char *end)
 static bool is_applied_to_flows(const apply *a, const weir__change *change)
 {
     const char *path = change->path;
-    const weir__router *router = NULL;
-    for (size_t i = 0; i < a->tuning_count && router == NULL; i++) {
+    const tuning *found = NULL;
+    for (size_t i = 0; i < a->tuning_count && found == NULL; i++) {
         weir__path begin;
         weir__path_begin(&begin, WEIR__FLOWS_PATH);
         weir__path_name(&begin, a->tunings[i].name);
         if (begins_with(path, begin.text) && path[begin.length] == '.') {
-            router = a->tunings[i].router;
+            found = &a->tunings[i];
         }
     }
-    return router == NULL || ends_with(path, ".block-max") ||
-           ends_with(path, ".flow-idle-timeout") || ends_with(path, ".batch-max") ||
+    if (found == NULL) {
+        return true;
+    }
+    /* One that was made for the targets that a file names goes with what it says of it. */
+    const weir__flow_settings *old = weir__flow_settings_of(a->before, found->name);
+    if (old != NULL && old->targets != NULL &&
+        weir__flow_settings_of(a->after, found->name) == NULL) {
+        return true;
+    }
+    return ends_with(path, ".block-max") || ends_with(path, ".flow-idle-timeout") ||
+           ends_with(path, ".batch-max") ||
            (ends_with(path, ".dispatcher") && change->after != NULL &&
-            !weir__router_has_own_threads(router));
+            !weir__router_has_own_threads(found->router));
 }
 
 /* True: of a key of weir's that changes at once, or is not weir's at all. */
@@ -349,8 +358,8 @@ static bool is_applied(const apply *a, const weir__change *change)
                                          "weir.engine.log-level",
                                          "weir.engine.default-queue-size" };
     const char *path = change->path;
-    if (!begins_with(path, "weir.")) {
-        return true;
+    if (!begins_with(path, WEIR__ENGINE_PATH ".") && !begins_with(path, WEIR__FLOWS_PATH ".")) {
+        return true; /* of others' tables: theirs to apply */
     }
     for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++) {
         if (begins_with(path, whole[i])) {

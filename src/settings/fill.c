@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "settings/config.h"
 #include "tree/read.h"
 #include "weir/component.h"
 
@@ -523,7 +524,7 @@ bool weir__fill_row(weir__filler *filler, const weir_option *row, weir__node *ob
     if (node == NULL || node->kind == WEIR__NULL) {
         if (row->required && object != NULL) {
             weir__problems_add(filler->problems, WEIR__ERROR,
-                               node != NULL ? node->origin : object->origin, path->text,
+                               weir__said(node != NULL ? node : object)->origin, path->text,
                                "is missing, and has no default");
         }
         node = weir__fallback(filler->tree, row, &memory);

@@ -243,6 +243,9 @@ static const weir_option flow_rows[] = {
         .help = "Of own-threads: the cores that they run on, one each, in turn."),
     KEY(INT, latency_every, "latency-every", .min = 1, .max = 4294967295.0,
         .help = "One handler in so many is timed, for the figures; without it 16."),
+    KEY(LIST, targets, "targets",
+        .help = "Of `weir run`: the components that get what is submitted, each flow always the "
+                "same one. Every instance of a component counts."),
 };
 #undef KEY
 
@@ -251,6 +254,12 @@ static const weir_option weir_rows[] = {
              .item_size = sizeof(weir__flow_settings),
              .help = "Routers, by the name under which the program adds them: many keys, each in "
                      "order on one worker."),
+    WEIR_KEY(LIST, weir__weir_settings, plugins, "plugins", .since = SINCE,
+             .help = "Of `weir run`: shared objects that bring types of components. Looked for "
+                     "beside the file that names them, then in plugin-path, then where weir is "
+                     "installed; .so may be left out."),
+    WEIR_KEY(LIST, weir__weir_settings, plugin_path, "plugin-path", .since = SINCE,
+             .help = "Of `weir run`: folders in which plugins are looked for."),
 };
 
 static const weir_option_table weir_table = {

@@ -68,6 +68,7 @@ typedef struct weir__flow_settings {
     weir_option_ints cores;
     const int32_t *core_list; /* the same, as weir_router_options has them */
     int64_t latency_every;
+    const char *const *targets; /* of `weir run`: components that get what is submitted */
 } weir__flow_settings;
 
 typedef struct weir__assignment_settings {
@@ -102,7 +103,8 @@ typedef struct weir__engine_settings {
 
 /* What stands beside the engine. */
 typedef struct weir__weir_settings {
-    weir_option_items flows; /* weir__flow_settings */
+    weir_option_items flows;                         /* weir__flow_settings */
+    const char *const *plugins, *const *plugin_path; /* of `weir run` */
 } weir__weir_settings;
 
 #define WEIR__ENGINE_PATH "weir.engine"

@@ -69,7 +69,7 @@ def check_usage(check):
     wrong = [
         ([], "usage: weir"),
         (["dmeo"], "did you mean 'demo'?"),
-        (["no-such-thing"], "the commands are: demo"),
+        (["no-such-thing"], "the commands are: run"),
         (["--verson"], "unknown option --verson"),
         (["help", "dem"], "did you mean 'demo'?"),
         (["demo", "--secnds", "3"], "did you mean --seconds?"),

@@ -31,6 +31,12 @@ with tap.plan() as check, tempfile.TemporaryDirectory() as folder:
                 check(f"{header.name} compiles alone as {language} with {compiler}", good, said)
         found = REFUSED.search(without_comments(header.read_text()))
         check(f"{header.name} inlines no atomics", not found, found and found[0])
+    for header in sorted((tap.ROOT / "include/weir").glob("*.hpp")):
+        once.write_text(f'#include "weir/{header.name}"\n' * 2)
+        language, wanted, flags = LANGUAGES[1]
+        for compiler in tap.compilers(*wanted):
+            good, said = tap.run(compiler, *flags, *STRICT, once)
+            check(f"{header.name} compiles alone as {language} with {compiler}", good, said)
     umbrella = (tap.ROOT / "include/weir/weir.h").read_text()
     # sim.h is the contract of another library, libweir-sim.
     apart = ("weir.h", "sim.h")

@@ -102,7 +102,7 @@ def main(check, folder):
     names = {pathlib.PurePosixPath(name).name for name in installed}
     wanted = {"weir.pc", "libweir.so", "libweir.so.0", "libweir.a"}
     check("libraries and weir.pc are there", wanted <= names, sorted(wanted - names))
-    headers = {p.name for p in (tap.ROOT / "include/weir").glob("*.h")}
+    headers = {p.name for p in (tap.ROOT / "include/weir").glob("*.h*")}
     found = {pathlib.PurePosixPath(n).name for n in installed if "/include/weir/" in n}
     check("all public headers are there and nothing else", headers == found, headers ^ found)
     if "WEIR_COMMAND" in os.environ:

@@ -1,0 +1,276 @@
+/*
+ * host/admin_host.c - built-in commands about components, services, feeds, errors, and how all of
+ * it is.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "engine/engine.h"
+#include "engine/visit.h"
+#include "host/admin.h"
+#include "weir/component.h"
+
+#define ERRORS_MAX 100u
+#define LETTERS_MAX 1000u
+#define RECENT WEIR_S * 60 /* an error is news for so long */
+
+/* ---- components, services ---- */
+
+static const char *kind_name(weir_kind kind)
+{
+    static const char *const names[] = { "?", "source", "service", "sink", "processor" };
+    return names[kind >= WEIR_KIND_SOURCE && kind <= WEIR_KIND_PROCESSOR ? (unsigned)kind : 0u];
+}
+
+static void add_component(weir_admin_call *call, const char *key, const weir_component_info *info)
+{
+    weir_admin_row(call);
+    weir_admin_text(call, key, info->name);
+    weir_admin_text(call, "kind", kind_name(info->type->kind));
+    weir_admin_text(call, "type", info->type->name);
+    weir_admin_text(call, "thread", info->thread);
+    weir_admin_text(call, "phase", info->phase);
+    weir_admin_unsigned(call, "rounds", info->rounds);
+    weir_admin_unsigned(call, "work", info->work);
+    weir_admin_unsigned(call, "failures", info->failures);
+}
+
+static bool visit_component(void *context, const weir_component_info *info)
+{
+    add_component(context, "component", info);
+    return !weir__admin_is_full(context);
+}
+
+static weir_status on_components(void *context, weir_admin_call *call)
+{
+    (void)context;
+    weir_component_visit(call->engine, visit_component, call);
+    return WEIR_OK;
+}
+
+static bool visit_service(void *context, const weir_component_info *info)
+{
+    if (info->type->kind == WEIR_KIND_SERVICE) {
+        add_component(context, "service", info);
+    }
+    return !weir__admin_is_full(context);
+}
+
+static weir_status on_services(void *context, weir_admin_call *call)
+{
+    (void)context;
+    weir_component_visit(call->engine, visit_service, call);
+    return WEIR_OK;
+}
+
+/* ---- feeds ---- */
+
+static bool visit_feed(void *context, weir_feed feed, const char *name)
+{
+    weir_admin_call *call = context;
+    weir_feed_counters c = WEIR_FEED_COUNTERS_INIT;
+    if (weir_feed_counters_get(call->engine, feed, &c) != WEIR_OK) {
+        return true;
+    }
+    weir_admin_row(call);
+    weir_admin_text(call, "feed", name);
+    weir_admin_unsigned(call, "subscribers", c.subscribers);
+    weir_admin_unsigned(call, "published", c.published);
+    weir_admin_unsigned(call, "delivered", c.delivered);
+    weir_admin_unsigned(call, "dropped", c.dropped);
+    weir_admin_unsigned(call, "filtered", c.filtered);
+    weir_admin_unsigned(call, "failed", c.failed);
+    weir_admin_unsigned(call, "deepest", c.deepest);
+    weir_admin_unsigned(call, "waits", c.waits);
+    weir_admin_unsigned(call, "waited-ns", c.waited_ns);
+    weir_admin_text(call, "slowest", c.slowest);
+    weir_admin_unsigned(call, "outstanding", c.outstanding);
+    weir_admin_unsigned(call, "committed", c.committed);
+    return !weir__admin_is_full(call);
+}
+
+static weir_status on_feeds(void *context, weir_admin_call *call)
+{
+    (void)context;
+    weir_feed_visit(call->engine, visit_feed, call);
+    return WEIR_OK;
+}
+
+/* ---- errors: what components reported, and events whose handler failed ---- */
+
+typedef struct errors {
+    weir_engine *engine;
+    size_t count; /* of `all` */
+    weir_failure all[ERRORS_MAX + LETTERS_MAX];
+    weir_dead_letter letters[LETTERS_MAX];
+} errors;
+
+static bool keep_failure(void *context, const weir_failure *failure)
+{
+    errors *e = context;
+    if (e->count < ERRORS_MAX) {
+        e->all[e->count++] = *failure;
+    }
+    return e->count < ERRORS_MAX;
+}
+
+static void keep_letters(errors *e)
+{
+    e->letters[0].struct_size = sizeof(e->letters[0]);
+    const size_t count = weir_dead_letter_read(e->engine, 0, e->letters, LETTERS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const weir_dead_letter *letter = &e->letters[i];
+        if (letter->reason != WEIR_DEAD_FAILED) {
+            continue;
+        }
+        weir_failure *f = &e->all[e->count++];
+        f->time = letter->wall_time;
+        f->status = letter->status;
+        if (weir_processor_name(e->engine, letter->to, f->component, sizeof(f->component)) == 0) {
+            (void)snprintf(f->component, sizeof(f->component), "(gone)");
+        }
+        (void)snprintf(f->text, sizeof(f->text), "%s",
+                       letter->text[0] != '\0' ? letter->text : weir_status_text(letter->status));
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const weir_ns x = ((const weir_failure *)a)->time;
+    const weir_ns y = ((const weir_failure *)b)->time;
+    return x < y ? -1 : x > y ? 1 : 0;
+}
+
+/* Oldest first. NULL: no memory. */
+static errors *collect(weir_engine *engine)
+{
+    errors *e = weir__allocate(&engine->allocator, sizeof(*e));
+    if (e != NULL) {
+        e->engine = engine;
+        weir_failure_visit(engine, keep_failure, e);
+        keep_letters(e);
+        qsort(e->all, e->count, sizeof(e->all[0]), by_time);
+    }
+    return e;
+}
+
+static weir_status on_errors(void *context, weir_admin_call *call)
+{
+    (void)context;
+    errors *e = collect(call->engine);
+    if (e == NULL) {
+        return WEIR_E_NOMEM;
+    }
+    for (size_t i = e->count > ERRORS_MAX ? e->count - ERRORS_MAX : 0; i < e->count; i++) {
+        weir_admin_row(call);
+        weir__admin_time(call, "time", e->all[i].time);
+        weir_admin_text(call, "component", e->all[i].component);
+        weir_admin_text(call, "status", weir_status_name(e->all[i].status));
+        weir_admin_text(call, "text", e->all[i].text);
+    }
+    weir__release(&call->engine->allocator, e, sizeof(*e));
+    return WEIR_OK;
+}
+
+/* ---- health ---- */
+
+enum { UP, DEGRADED, DOWN };
+#define REASONS_MAX 16u
+
+typedef struct health {
+    int state;
+    uint32_t count;
+    char reasons[REASONS_MAX][320];
+} health;
+
+__attribute__((format(printf, 3, 4))) static void worsen(health *h, int state, const char *format,
+                                                         ...)
+{
+    h->state = state > h->state ? state : h->state;
+    if (h->count < REASONS_MAX) {
+        va_list arguments;
+        va_start(arguments, format);
+        (void)vsnprintf(h->reasons[h->count], sizeof(h->reasons[0]), format, arguments);
+        va_end(arguments);
+        h->count++;
+    }
+}
+
+static void look_at_engine(health *h, weir_engine *engine)
+{
+    char who[96] = "";
+    const weir__phase phase = weir__engine_phase(engine);
+    if (phase < WEIR__RUNNING) {
+        worsen(h, DOWN, "the engine has not started");
+    } else if (phase > WEIR__RUNNING) {
+        worsen(h, DOWN, "the engine stops");
+    }
+    const size_t stuck = weir__engine_stuck(engine, who, sizeof(who));
+    if (stuck > 0) {
+        worsen(h, DEGRADED, "%zu handler%s not returned for too long, that of '%s'%s", stuck,
+               stuck == 1 ? " has" : "s have", who, stuck == 1 ? "" : " among them");
+    }
+}
+
+static bool look_at_component(void *context, const weir_component_info *info)
+{
+    health *h = context;
+    if (strcmp(info->phase, "running") != 0) {
+        worsen(h, DEGRADED, "the %s '%s' is %s", kind_name(info->type->kind), info->name,
+               info->phase);
+    }
+    return true;
+}
+
+static void look_at_errors(health *h, const errors *e)
+{
+    const weir_ns since = weir__clock_wall() - RECENT;
+    size_t recent = 0;
+    for (size_t i = e->count; i > 0 && e->all[i - 1].time >= since; i--) {
+        recent++;
+    }
+    if (recent > 0) {
+        const weir_failure *last = &e->all[e->count - 1];
+        worsen(h, DEGRADED, "%zu error%s in the last minute, the last of '%s': %s", recent,
+               recent == 1 ? "" : "s", last->component, last->text);
+    }
+}
+
+static weir_status on_health(void *context, weir_admin_call *call)
+{
+    (void)context;
+    static const char *const states[] = { "up", "degraded", "down" };
+    health h = { .state = UP };
+    errors *e = collect(call->engine);
+    if (e == NULL) {
+        return WEIR_E_NOMEM;
+    }
+    look_at_engine(&h, call->engine);
+    weir_component_visit(call->engine, look_at_component, &h);
+    look_at_errors(&h, e);
+    weir__release(&call->engine->allocator, e, sizeof(*e));
+    for (uint32_t i = 0; i < (h.count > 0 ? h.count : 1); i++) {
+        weir_admin_row(call);
+        weir_admin_text(call, "health", states[h.state]);
+        weir_admin_text(call, "reason", h.count > 0 ? h.reasons[i] : "");
+    }
+    return WEIR_OK;
+}
+
+const weir__admin_group weir__admin_host = {
+    (const weir__admin_row[]){
+        { "components", NULL, "sources, services, sinks and processors of the configuration",
+          on_components, false, false },
+        { "services", NULL, "the services among them", on_services, false, false },
+        { "feeds", NULL, "feeds: what was published, who is slow, what is committed", on_feeds,
+          false, false },
+        { "errors", NULL, "the last 100 errors, with component and time", on_errors, false, false },
+        { "health", NULL, "up, degraded or down, and why", on_health, false, false },
+    },
+    5,
+};

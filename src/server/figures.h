@@ -1,0 +1,32 @@
+/*
+ * server/figures.h - what each component has done so far, in numbers.
+ *
+ * SPDX-License-Identifier: Apache-2.0
+ */
+#ifndef WEIR_SERVER_FIGURES_H
+#define WEIR_SERVER_FIGURES_H
+
+#include "weir/component.h"
+#include "weir/counters.h"
+
+typedef struct weir__component_figures {
+    char name[80], type[40], phase[16];
+    weir_kind kind;
+    bool has_feed, has_handler;
+    uint64_t published, dropped_feed, waits;                /* of its feed */
+    uint64_t accepted, handled, dropped, dead, left, depth; /* of its handler */
+    uint64_t failures;
+} weir__component_figures;
+
+typedef struct weir__figures {
+    weir__component_figures *items; /* in the order of starting */
+    size_t count, room;
+    weir_counters engine;
+    weir_ns time;
+} weir__figures;
+
+/* Control. Zeroed at first, used again. False: no memory for all of them. */
+bool weir__figures_take(weir__figures *figures, weir_engine *engine);
+void weir__figures_close(weir__figures *figures);
+
+#endif /* WEIR_SERVER_FIGURES_H */
