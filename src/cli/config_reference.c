@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/config_settings.h"
 #include "cli/usage.h"
+#include "server/compose.h"
 #include "settings/writer.h"
 
 static const char program[] = "weir config reference";
@@ -36,7 +37,8 @@ static const char file_head[] =
 
 static const char manual_head[] =
     ".\\\" SPDX-License-Identifier: Apache-2.0\n"
-    ".\\\" Made by `weir config reference --manual`: edit src/settings/table.c, then run\n"
+    ".\\\" Made by `weir config reference --manual`: edit src/settings/table.c (and\n"
+    ".\\\" src/server/rows.c, src/admin/options.c), then run\n"
     ".\\\" tools/config_reference.py.\n"
     ".Dd November 16, 2026\n"
     ".Dt WEIR.CONF 5\n"
@@ -111,10 +113,13 @@ int weir__config_reference_run(int argc, char **argv)
     if (argc > 1 && !manual) {
         return weir__usage_error(program, "takes --manual or nothing, not '%s'", argv[1]);
     }
+    const weir_option_table *const page[] = { &weir__components_page, NULL };
+    const weir_option_table *const *const all[] = { weir__tables, page, weir__server_tables };
     fputs(manual ? manual_head : file_head, stdout);
-    (void)weir__write_reference(weir__tables,
-                                manual ? WEIR__REFERENCE_MANUAL : WEIR__REFERENCE_FILE, print,
-                                NULL); /* main looks whether stdout took it all */
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+        (void)weir__write_reference(all[i], manual ? WEIR__REFERENCE_MANUAL : WEIR__REFERENCE_FILE,
+                                    print, NULL); /* main looks whether stdout took it all */
+    }
     fputs(manual ? manual_tail : "", stdout);
     return WEIR__EXIT_OK;
 }

@@ -150,6 +150,20 @@ static void on_say(void *context, const char *text)
     fprintf(stderr, "%s: %s\n", program, text);
 }
 
+static weir_status on_started(void *context, weir__server *server, weir_error *error)
+{
+    const weir_status status = weir__server_admin_open(server, on_say, context, error);
+    const char *path = weir__server_admin_socket(server), *url = weir__server_admin_url(server);
+    char text[600];
+    if (status == WEIR_OK) {
+        snprintf(text, sizeof(text), "it runs%s%s%s%s; Ctrl-C ends it",
+                 path[0] != '\0' ? "; weir admin --socket " : "", path, url[0] != '\0' ? "; " : "",
+                 url);
+        on_say(context, text);
+    }
+    return status;
+}
+
 /* ---- the end ---- */
 
 static int sum_up(run *r, weir__server *server, const weir__life_result *result,
@@ -218,11 +232,13 @@ static int run_server(run *r, weir__composition *c)
         .tick = on_tick,
         .read_again = on_read_again,
         .say = on_say,
+        .started = on_started,
         .context = r,
     };
     weir__life_run(server, signals, &options, &result, &error);
     const int status = sum_up(r, server, &result, &error);
     if (result.end == WEIR__LIFE_CUT_SHORT || result.end == WEIR__LIFE_TIMEOUT) {
+        weir__server_admin_drop(server);
         fflush(NULL);
         _exit(status); /* a handler that does not return would be waited for */
     }

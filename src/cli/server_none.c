@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/config_settings.h"
+#include "server/compose.h"
 
 static int refuse(const char *command)
 {
@@ -32,9 +33,14 @@ int weir__types_run(int argc, char **argv)
     return refuse("types");
 }
 
+/* The keys of a server are known, if not those of its components. */
 weir_config *weir__config_line_make(const weir__request *request, weir_error *error)
 {
-    return weir__config_make(request, error);
+    weir_config_options options = *request->options;
+    options.tables = weir__server_tables;
+    weir__request with = *request;
+    with.options = &options;
+    return weir__config_make(&with, error);
 }
 
 void weir__config_line_unload(weir_config *config)

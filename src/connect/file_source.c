@@ -369,6 +369,9 @@ static void show(file_source *f)
     weir__meter_set(&f->meter, PAUSES, f->publisher.pauses);
     weir__meter_set(&f->meter, POSITION, weir__tail_position(&f->tail));
     weir__meter_set(&f->meter, DONE, f->tail.done);
+    if (f->tail.done) {
+        weir_component_done(f->self);
+    }
 }
 
 static weir_ns earlier(weir_ns a, weir_ns b)

@@ -172,6 +172,9 @@ static int32_t stdin_work(void *state, weir_component *self, weir_ns *next)
     weir__meter_set(&s->meter, BAD, s->publisher.bad);
     weir__meter_set(&s->meter, PAUSES, s->publisher.pauses);
     weir__meter_set(&s->meter, DONE, s->done);
+    if (s->done) {
+        weir_component_done(s->self);
+    }
     return count;
 }
 

@@ -125,8 +125,8 @@ static const weir_option_table stand_in = {
 
 /* The request's own, the server's, and one for each component whose type is known, or one that
  * stands in for them. NULL: no memory. */
-static const weir_option_table *const *
-tables_of(const weir__composition *c, const weir_option_table *const *own, bool has_components)
+static const weir_option_table *const *tables_of(const weir__composition *c,
+                                                 const weir_option_table *const *own, bool some)
 {
     const size_t owns = count_tables(own), servers = count_tables(weir__server_tables);
     size_t used = 0, described = 0;
@@ -147,7 +147,7 @@ tables_of(const weir__composition *c, const weir_option_table *const *own, bool 
             described++;
         }
     }
-    if (described == 0 && has_components) {
+    if (described == 0 && some) {
         all[used++] = &stand_in;
     }
     all[used] = NULL;
@@ -291,26 +291,33 @@ static bool settle(weir__composition *c)
     return memory;
 }
 
+/* What stands below weir.server and weir.admin. False: no memory. */
 static bool read_server(weir__composition *c)
 {
-    weir__problems known = { .allocator = c->config->problems.allocator };
+    weir__problems known = { .allocator = c->config->problems.allocator }; /* said already */
     weir__filler filler = { c->config->tree, &known, c->config->tables };
-    weir__path path;
-    weir__path_begin(&path, WEIR__SERVER_PATH);
-    const bool memory =
-        weir__fill(&filler, weir__server_tables[0]->rows, weir__server_tables[0]->row_count,
-                   weir__tree_at(c->config->tree, c->config->tree->root, WEIR__SERVER_PATH), &path,
-                   &c->server);
+    void *const out[] = { &c->server, &c->admin };
+    bool memory = true;
+    for (size_t i = 0; weir__server_tables[i] != NULL; i++) {
+        const weir_option_table *table = weir__server_tables[i];
+        weir__path path;
+        weir__path_begin(&path, table->path);
+        memory = weir__fill(&filler, table->rows, table->row_count,
+                            weir__tree_at(c->config->tree, c->config->tree->root, table->path),
+                            &path, out[i]) &&
+                 memory;
+    }
+    const weir__node *admin = weir__tree_at(c->config->tree, c->config->tree->root, "weir.admin");
+    c->admin_socket_said = weir__is_given(weir__child(c->config->tree, admin, "socket"));
     weir__problems_close(&known);
     return memory;
 }
 
 /* ---- both ---- */
 
-/* Files of programs that have components of their own, or none, are read as they always were. */
-static bool is_of_server(const weir_config *first)
+static bool has_components(const weir_config *first)
 {
-    static const char *const keys[] = { "components", "server", "admin", "plugins" };
+    static const char *const keys[] = { "components", "plugins" };
     const weir__node *weir = weir__child(first->tree, first->tree->root, "weir");
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         const weir__node *node = weir__child(first->tree, weir, keys[i]);
@@ -357,10 +364,12 @@ weir__composition *weir__compose(const weir__request *request, weir_error *error
         return NULL;
     }
     c->memory = memory;
-    weir_config *first = weir__config_make(request, error);
+    const weir_option_table *const *tables =
+        tables_of(c, request->options != NULL ? request->options->tables : NULL, false);
+    weir_config *first = tables != NULL ? load(request, tables, error) : NULL;
     bool well = first != NULL;
     /* If nothing could be made of it, the problems say why. */
-    if (well && (first->tree == NULL || !is_of_server(first))) {
+    if (well && (first->tree == NULL || !has_components(first))) {
         c->config = first;
         return c;
     }

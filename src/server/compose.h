@@ -11,6 +11,7 @@
 #ifndef WEIR_SERVER_COMPOSE_H
 #define WEIR_SERVER_COMPOSE_H
 
+#include "admin/admin.h"
 #include "settings/config.h"
 #include "weir/plugin.h"
 
@@ -84,6 +85,8 @@ typedef struct weir__composition {
     size_t part_count, component_count;
     weir__part **order; /* who is referred to comes before; NULL: it has errors */
     weir__server_settings server;
+    weir__admin_options admin;
+    bool admin_socket_said; /* a file names its place */
 } weir__composition;
 
 /* NULL: no memory. Else it may have errors: composition->config->problems. `request->options` may
@@ -120,9 +123,9 @@ bool weir__part_references(weir__tree *memory, weir__part *part, const weir_conf
 /* What must hold between components, threads, feeds and routers; the order. False: no memory. */
 bool weir__compose_plan(weir__composition *composition);
 
-/* What stands in config/reference.conf besides the engine's keys; ends with NULL. */
+/* Those of weir.server and weir.admin; ends with NULL. */
 extern const weir_option_table *const weir__server_tables[];
-/* That of weir.components.NAME: the common rows. */
-extern const weir_option_table weir__component_table;
+/* The rows that every component has; and the same as a page shows them, below weir. */
+extern const weir_option_table weir__component_table, weir__components_page;
 
 #endif /* WEIR_SERVER_COMPOSE_H */

@@ -37,6 +37,7 @@ struct life {
     const weir__life_options *options;
     weir__life_result *result;
     int signals;
+    int sources_done; /* a doorbell: all of them have come to their end */
     weir__notify notify;
     weir__pulse *pulse;
     weir_ns fed; /* when the watchdog was, or would have been */
@@ -129,8 +130,11 @@ static int least(weir_ns a, weir_ns b)
 static int wait_for(life *l, weir_ns timeout)
 {
     const job *jobs[] = { &l->start, &l->stop, &l->reload };
-    struct pollfd set[4] = { { .fd = l->signals, .events = POLLIN } };
+    struct pollfd set[5] = { { .fd = l->signals, .events = POLLIN } };
     nfds_t count = 1;
+    if (l->sources_done >= 0) {
+        set[count++] = (struct pollfd){ .fd = l->sources_done, .events = POLLIN };
+    }
     for (size_t i = 0; i < 3; i++) {
         if (jobs[i]->running) {
             set[count++] = (struct pollfd){ .fd = jobs[i]->done, .events = POLLIN };
@@ -274,6 +278,21 @@ static bool start(life *l)
     return l->start_status == WEIR_OK && !told;
 }
 
+static void ring(void *context)
+{
+    weir__doorbell_ring(((life *)context)->sources_done);
+}
+
+/* What is done with what it was given ends by itself; a reload may have brought another source. */
+static bool has_ended(life *l)
+{
+    if (l->sources_done < 0) {
+        return false;
+    }
+    weir__doorbell_clear(l->sources_done);
+    return !l->reload.running && weir_components_are_done(l->engine);
+}
+
 static void watch(life *l)
 {
     const weir_ns began = weir__clock_now();
@@ -294,7 +313,7 @@ static void watch(life *l)
         }
         const int signal = wait_for(l, wait);
         l->hung_up = l->hung_up || signal == SIGHUP;
-        if (is_end(signal)) {
+        if (is_end(signal) || has_ended(l)) {
             break;
         }
         if (is_done(&l->reload)) {
@@ -352,23 +371,23 @@ void weir__life_run(weir__server *server, int signals, const weir__life_options 
     if (!weir__notify_open(&l.notify, text, sizeof(text))) {
         options->say(options->context, text);
     }
+    l.sources_done = weir__doorbell_open();
+    weir_components_on_done(l.engine, ring, &l);
     const bool runs = start(&l);
-    const bool goes_on =
-        runs && (options->started == NULL || options->started(options->context, server));
-    if (goes_on) {
+    weir_status status = l.start_status != WEIR_STOPPING ? l.start_status : WEIR_OK;
+    *error = l.start_error;
+    if (runs) {
+        status = options->started(options->context, server, error);
+    }
+    if (runs && status == WEIR_OK) {
         open_pulse(&l);
         weir__notify_send(&l.notify, "READY=1\nSTATUS=running");
         watch(&l);
     }
-    if (l.result->end != WEIR__LIFE_CUT_SHORT && (runs || l.stop.running)) {
-        if (options->stopping != NULL) {
-            options->stopping(options->context, server);
-        }
+    if (result->end != WEIR__LIFE_CUT_SHORT && (runs || l.stop.running)) {
         stop(&l);
     }
-    if (!runs && l.start_status != WEIR_OK && l.result->end == WEIR__LIFE_ENDED &&
-        l.start_status != WEIR_STOPPING) {
-        *error = l.start_error;
+    if (status != WEIR_OK && result->end == WEIR__LIFE_ENDED) {
         result->end = WEIR__LIFE_NOT_BEGUN;
     }
     weir__notify_close(&l.notify);

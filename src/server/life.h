@@ -22,15 +22,14 @@ typedef struct weir__life_options {
     weir__composition *(*read_again)(void *context);
     /* One line for whoever runs it: what was reloaded, what went wrong. */
     void (*say)(void *context, const char *text);
-    /* Runs, has passed start_complete: once. False ends it again. May be NULL. */
-    bool (*started)(void *context, weir__server *server);
-    void (*stopping)(void *context, weir__server *server); /* once, before the stop; may be NULL */
+    /* It has passed start_complete: once. Not OK: the error is set, and it ends again. */
+    weir_status (*started)(void *context, weir__server *server, weir_error *error);
     void *context;
 } weir__life_options;
 
 typedef enum weir__life_end {
     WEIR__LIFE_ENDED,     /* stopped in its time */
-    WEIR__LIFE_NOT_BEGUN, /* a component would not start: see the error */
+    WEIR__LIFE_NOT_BEGUN, /* something would not start: see the error */
     WEIR__LIFE_TIMEOUT,   /* the stop ran out of time */
     WEIR__LIFE_CUT_SHORT  /* a second signal: threads may still run, so nothing is freed */
 } weir__life_end;

@@ -71,6 +71,25 @@ const weir_option_table weir__component_table = {
     .help = "Of `weir run`: components by name, each with these keys and those of its type.",
 };
 
+static const weir_option components_rows[] = {
+    {
+        .struct_size = sizeof(weir_option),
+        .key = "components",
+        .kind = WEIR_OPTION_MAP,
+        ROWS(common_rows),
+        .help = "Of `weir run`: sources, processors, services and sinks, by name. Each has these "
+                "keys and those of its type.",
+        .since = SINCE,
+    },
+};
+
+const weir_option_table weir__components_page = {
+    .struct_size = sizeof(weir_option_table),
+    .path = "weir",
+    ROWS(components_rows),
+    .help = "What `weir run` makes of a file.",
+};
+
 static const weir_option server_rows[] = {
     WEIR_KEY(DURATION, weir__server_settings, stop_timeout, "stop-timeout", .fallback = "30s",
              .min = 1e6, .max = 8.64e13, .since = SINCE,
@@ -85,7 +104,7 @@ static const weir_option_table server_table = {
     .help = "Of `weir run`: its life as a whole.",
 };
 
-const weir_option_table *const weir__server_tables[] = { &server_table, NULL };
+const weir_option_table *const weir__server_tables[] = { &server_table, &weir__admin_table, NULL };
 
 /* ---- the rows of one component ---- */
 

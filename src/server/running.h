@@ -24,6 +24,7 @@ typedef struct weir__running {
 
 struct weir__server {
     weir_engine *engine;
+    weir__admin_server *admin; /* NULL: not open */
     weir__kept *kept, *current;
     weir__running *running; /* in the order they were added */
     size_t running_count, running_room;

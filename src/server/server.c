@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -266,11 +267,63 @@ weir_status weir__server_stop(weir__server *server, weir_ns timeout, weir_stop_r
     return weir_components_stop(server->engine, timeout, report);
 }
 
+/* ---- admin ---- */
+
+weir_status weir__server_admin_open(weir__server *server, void (*say)(void *, const char *),
+                                    void *context, weir_error *error)
+{
+    const weir__composition *c = server->current->composition;
+    const char *name = c->config->engine.name;
+    weir_error first = WEIR_ERROR_INIT;
+    server->admin = weir__admin_open(server->engine, &c->admin, name, &first);
+    if (server->admin == NULL && first.status != WEIR_OK && c->admin.socket_enabled &&
+        !c->admin_socket_said) {
+        weir__admin_options without = c->admin;
+        char text[400];
+        without.socket_enabled = false;
+        server->admin = weir__admin_open(server->engine, &without, name, error);
+        if (error->status == WEIR_OK) {
+            snprintf(text, sizeof(text), "no admin socket: %s", first.text);
+            say(context, text);
+        }
+        return error->status;
+    }
+    if (first.status != WEIR_OK) {
+        *error = first;
+    }
+    return first.status;
+}
+
+const char *weir__server_admin_socket(const weir__server *server)
+{
+    return server->admin != NULL ? weir__admin_socket_path(server->admin) : "";
+}
+
+const char *weir__server_admin_url(const weir__server *server)
+{
+    return server->admin != NULL ? weir__admin_url(server->admin) : "";
+}
+
+void weir__server_admin_close(weir__server *server)
+{
+    weir__admin_close(server->admin);
+    server->admin = NULL;
+}
+
+void weir__server_admin_drop(const weir__server *server)
+{
+    const char *path = weir__server_admin_socket(server);
+    if (path[0] != '\0') {
+        (void)unlink(path);
+    }
+}
+
 void weir__server_destroy(weir__server *server)
 {
     if (server == NULL) {
         return;
     }
+    weir__server_admin_close(server);
     weir_engine_destroy(server->engine); /* before the texts that its components have */
     while (server->kept != NULL) {
         server->kept->uses = 1;

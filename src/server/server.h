@@ -25,6 +25,19 @@ weir_status weir__server_stop(weir__server *server, weir_ns timeout, weir_stop_r
 /* Blocking, of one that is stopped or was never started. NULL is a no-op. */
 void weir__server_destroy(weir__server *server);
 
+/* Control. The ways for people to watch and change it, as weir.admin says. A socket at the usual
+ * place that cannot be had (another weir of that name has it) is told by `say`, and it goes on
+ * without. Else E_...: error set. */
+weir_status weir__server_admin_open(weir__server *server, void (*say)(void *, const char *),
+                                    void *context, weir_error *error);
+/* Where it is to be reached; "" if it is not. */
+const char *weir__server_admin_socket(const weir__server *server);
+const char *weir__server_admin_url(const weir__server *server);
+/* Blocking: a command under way returns first. */
+void weir__server_admin_close(weir__server *server);
+/* The same in a hurry: what stands in the file system goes, and that is all. */
+void weir__server_admin_drop(const weir__server *server);
+
 /* What a reload did, or could not do without a restart. */
 typedef struct weir__reload {
     size_t added, removed; /* components and routers */

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the scripts about `weir run` share: running it with a file, waiting for what it does."""
+import atexit
 import contextlib
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -12,8 +14,14 @@ import time
 import tap
 
 WEIR = os.environ.get("WEIR_COMMAND", str(tap.BUILD / "weir"))
-RECORDER = os.environ.get("WEIR_RECORDER", str(tap.BUILD / "tests/recorder.so"))
-PATIENCE_S = 10
+PATIENCE_S = 60
+
+# Whatever the mask was when it was built: a plugin that others may write is refused.
+os.umask(0o022)
+PRIVATE = tempfile.mkdtemp(prefix="weir-recorder-")
+atexit.register(shutil.rmtree, PRIVATE, ignore_errors=True)
+RECORDER = shutil.copyfile(os.environ.get("WEIR_RECORDER", tap.BUILD / "tests/recorder.so"),
+                           f"{PRIVATE}/recorder.so")
 
 
 def until(what, patience=PATIENCE_S):
@@ -39,7 +47,7 @@ def folder():
 def clean_environment(**more):
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith("WEIR_") and name not in ("NOTIFY_SOCKET", "WATCHDOG_USEC")}
-    return {**kept, **more}
+    return {**kept, "XDG_RUNTIME_DIR": os.getcwd(), **more}
 
 
 def weir(*arguments, timeout=PATIENCE_S, environment=None):
