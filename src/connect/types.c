@@ -7,6 +7,7 @@
 
 #include "connect/builtin.h"
 #include "connect/files.h"
+#include "weir/memory.h"
 
 /* By name; one a line, so that two who add one do not meet. */
 /* clang-format off */
@@ -19,7 +20,10 @@ static const weir_component_type *const types[] = {
     &weir__generator_type,
     &weir__key_by_component,
     &weir__log_component,
+    &weir_memory_type,
+    &weir_memory_sink_type,
     &weir__null_type,
+    &weir_pipe_type,
     &weir__stdin_type,
     &weir__stdout_type,
     &weir__tcp_type,

@@ -332,6 +332,9 @@ static weir_status check_hooks(const place *p, const weir_component_type *type)
     if (type->commit != NULL && type->kind != WEIR_KIND_SOURCE) {
         return REFUSE(p, "has a commit hook, which only a source can have");
     }
+    if (type->publishes && type->kind != WEIR_KIND_SOURCE && !handles) {
+        return REFUSE(p, "publishes, but is no source and has no handler that could");
+    }
     if (type->flush != NULL && type->kind != WEIR_KIND_SINK) {
         return REFUSE(p, "has a flush hook, which only a sink can have");
     }
