@@ -47,6 +47,12 @@ def check_risk(check):
           (status, len(out), out[:3], said))
 
 
+def check_bridge(check):
+    status, out, said = run(EXAMPLES / "plugins/bridge/weir.conf", "tea 10\nno price\nsalt 2.5\n")
+    check("bridge: what comes in at one feed goes out at the other",
+          status == 0 and out == ["tea 9.00", "salt 2.25"], (status, out, said))
+
+
 def check_lookup(check):
     pathlib.Path("one.txt").write_text("first\nsecond\n")
     status, out, said = run(EXAMPLES / "plugins/lookup/weir.conf", "one.txt\nabsent.txt\n")
@@ -74,5 +80,6 @@ def check_quickstart(check):
 with tap.plan() as CHECK, server.folder():
     check_counter(CHECK)
     check_risk(CHECK)
+    check_bridge(CHECK)
     check_lookup(CHECK)
     check_quickstart(CHECK)
