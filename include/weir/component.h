@@ -100,12 +100,16 @@ typedef struct weir_component_type {
     /* SOURCE: of its feed, unless the instance says otherwise. What could be read again later says
      * WEIR_SLOW_BLOCK: it waits in place of losing something. */
     weir_slow_consumer slow;
+    /* SINK, PROCESSOR, SERVICE with a handler: it has a feed of its own name, too, into which its
+     * handler publishes; as a source's, but with many writers, since turns may run on several
+     * threads. Not with instances. */
+    bool publishes;
 } weir_component_type;
 
 /* Any, from any hook or handler of the component. */
 WEIR_API weir_engine *weir_component_engine(const weir_component *self);
 WEIR_API const char *weir_component_name(const weir_component *self);
-WEIR_API weir_feed weir_component_feed(const weir_component *self);         /* SOURCE; else zero */
+WEIR_API weir_feed weir_component_feed(const weir_component *self); /* if it publishes; else zero */
 WEIR_API weir_processor weir_component_address(const weir_component *self); /* if a handler */
 
 /* Any. Something went wrong that is no answer of a hook: counted, logged, kept among the last 100
