@@ -25,8 +25,8 @@ extern "C" {
  * that later.
  *
  * RETRY handles the same event again, after retry_delay, twice that, four times that ..., never
- * more than retry_delay_max, at most retry_max times; then retry_then. Without memory for a timer it
- * does not wait. A stop of the engine does not wait for a delay either: the event is handled at
+ * more than retry_delay_max, at most retry_max times; then retry_then. Without memory for a timer
+ * it does not wait. A stop of the engine does not wait for a delay either: the event is handled at
  * once, for the last time.
  *
  * RESTART stops the children, if there are any, and waits for their end; then destroy (with the
