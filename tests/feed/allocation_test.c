@@ -1,6 +1,6 @@
 /*
- * allocation_test.c - feeds with their nth allocation failing, n = 1, 2, 3, ...: an error, or a copy
- * that is counted as dropped; no leak, and later everything works.
+ * allocation_test.c - feeds with their nth allocation failing, n = 1, 2, 3, ...: an error, or a
+ * copy that is counted as dropped; no leak, and later everything works.
  *
  * Each operation runs on a new engine for every n, once with that allocation alone failing and once
  * with all from there on.
