@@ -19,7 +19,7 @@ typedef struct weir__outlet {
 typedef enum weir__outlet_answer {
     WEIR__OUTLET_GONE,  /* every subscriber has it, or the mapper kept it back, and that is that */
     WEIR__OUTLET_LOST,  /* the feed refused it for good: reported; count it */
-    WEIR__OUTLET_WAITS, /* no room, no memory, or a stop: keep it, come again within a millisecond */
+    WEIR__OUTLET_WAITS, /* no room, no memory, or a stop: keep it, come again in a millisecond */
 } weir__outlet_answer;
 
 weir__outlet_answer weir__outlet_publish(weir__outlet *outlet, const weir_event_type *type,

@@ -13,6 +13,7 @@
 /* clang-format off */
 static const weir_component_type *const types[] = {
     &weir__count_component,
+    &weir__discard_type, /* not "null": that is no text in a file */
     &weir__fan_out_type,
     &weir__file_type,
     &weir__file_sink_type,
@@ -22,7 +23,6 @@ static const weir_component_type *const types[] = {
     &weir__log_component,
     &weir_memory_type,
     &weir_memory_sink_type,
-    &weir__null_type,
     &weir_pipe_type,
     &weir__stdin_type,
     &weir__stdout_type,

@@ -236,7 +236,7 @@ static void on_committed(void *context)
     weir__brief_lock(&port->lock);
     weir_component *c = port->component;
     if (c != NULL && c->type.commit != NULL) {
-        weir__store(&c->commit_due, 1, release); /* [H10] pairs with [H9] */
+        weir__store(&c->commit_due, 1, release); /* [CO10] pairs with [CO9] */
         weir_component_wake(c);
     }
     weir__brief_unlock(&port->lock);

@@ -127,14 +127,14 @@ static inline weir_component *weir__component_of(void *state)
 
 static inline weir__component_phase weir__component_phase_of(const weir_component *component)
 {
-    /* [H1] pairs with [H2]: what the hook before it wrote. */
+    /* [CO1] pairs with [CO2]: what the hook before it wrote. */
     return (weir__component_phase)weir__load(&((weir_component *)(uintptr_t)component)->phase,
                                              acquire);
 }
 
 static inline void weir__component_phase_set(weir_component *component, weir__component_phase phase)
 {
-    weir__store(&component->phase, (uint32_t)phase, release); /* [H2] */
+    weir__store(&component->phase, (uint32_t)phase, release); /* [CO2] */
 }
 
 typedef struct weir__type_entry {

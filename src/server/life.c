@@ -311,6 +311,9 @@ static void watch(life *l)
             feed(l, now);
             wait = l->notify.watchdog / 4 < wait ? l->notify.watchdog / 4 : wait;
         }
+        if (l->hung_up && !l->reload.running) { /* while it started, or while it reloaded */
+            begin_reload(l, now);
+        }
         const int signal = wait_for(l, wait);
         l->hung_up = l->hung_up || signal == SIGHUP;
         if (is_end(signal) || has_ended(l)) {
@@ -320,9 +323,6 @@ static void watch(life *l)
             end_reload(l);
         }
         now = weir__clock_now();
-        if (l->hung_up && !l->reload.running) {
-            begin_reload(l, now);
-        }
     }
     l->result->ran = weir__clock_now() - began;
 }
