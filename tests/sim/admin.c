@@ -116,7 +116,8 @@ SCENARIO(admin_against_stop, "its processor is stopped: the caller hears of it i
     bool not_run;
     set_up(true);
     takes = SOON;
-    (void)weir_engine_post(engine, book, WEIR_EMPTY(page));
+    const weir_status posted = weir_engine_post(engine, book, WEIR_EMPTY(page));
+    weir_sim_check(posted == WEIR_OK || stage_is_short(), "the page was refused: %d", posted);
     const int other = weir_sim_thread_start(stop_the_book, NULL);
     const weir_status status = run(WEIR_FOREVER, &not_run);
     weir_sim_thread_join(other);
