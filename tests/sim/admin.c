@@ -122,8 +122,9 @@ SCENARIO(admin_against_stop, "its processor is stopped: the caller hears of it i
     const weir_status status = run(WEIR_FOREVER, &not_run);
     weir_sim_thread_join(other);
     weir_engine_stop(engine, WEIR_FOREVER, NULL);
-    weir_sim_check(status == WEIR_OK ? calls == 1 : calls == 0, "%u calls, and it answers %d",
-                   calls, status);
+    /* Without memory the answer of one that has run may be lost. */
+    weir_sim_check(calls == (status == WEIR_OK ? 1u : 0u) || status == WEIR_E_NOMEM,
+                   "%u calls, and it answers %d", calls, status);
     close_engine();
 }
 
