@@ -281,6 +281,9 @@ static void watch(life *l)
     weir_ns now = began, next_tick = began;
     while (now < end) {
         weir_ns wait = end == WEIR_FOREVER ? WEIR_FOREVER : end - now;
+        if (l->hung_up && !l->reload.running) { /* one that came during the start, too */
+            begin_reload(l, now);
+        }
         if (l->options->tick_every > 0) {
             if (now >= next_tick) {
                 l->options->tick(l->options->context, l->server, now - began);
@@ -301,9 +304,6 @@ static void watch(life *l)
             end_reload(l);
         }
         now = weir__clock_now();
-        if (l->hung_up && !l->reload.running) {
-            begin_reload(l, now);
-        }
     }
     l->result->ran = weir__clock_now() - began;
 }
