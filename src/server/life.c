@@ -312,6 +312,7 @@ static void watch(life *l)
 static void stop(life *l)
 {
     weir__notify_send(&l->notify, "STOPPING=1\nSTATUS=handling what was accepted");
+    l->result->stop_began = weir__clock_wall();
     while (l->reload.running && !is_done(&l->reload)) {
         if (is_end(wait_for(l, WEIR_FOREVER))) {
             l->result->end = WEIR__LIFE_CUT_SHORT;
