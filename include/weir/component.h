@@ -100,17 +100,25 @@ typedef struct weir_component_type {
     /* SOURCE: of its feed, unless the instance says otherwise. What could be read again later says
      * WEIR_SLOW_BLOCK: it waits in place of losing something. */
     weir_slow_consumer slow;
+    /* SINK, PROCESSOR, SERVICE with a handler: it has a feed of its own name, too, into which its
+     * handler publishes; as a source's, but with many writers, since turns may run on several
+     * threads. Not with instances. */
+    bool publishes;
 } weir_component_type;
 
 /* Any, from any hook or handler of the component. */
 WEIR_API weir_engine *weir_component_engine(const weir_component *self);
 WEIR_API const char *weir_component_name(const weir_component *self);
-WEIR_API weir_feed weir_component_feed(const weir_component *self);         /* SOURCE; else zero */
+WEIR_API weir_feed weir_component_feed(const weir_component *self); /* if it publishes; else zero */
 WEIR_API weir_processor weir_component_address(const weir_component *self); /* if a handler */
 
 /* Any. Something went wrong that is no answer of a hook: counted, logged, kept among the last 100
  * errors (admin: errors). */
 WEIR_API void weir_component_report(weir_component *self, weir_status status, const char *text);
+
+/* SOURCE, any thread: it has come to its end, and will publish nothing any more. When all of them
+ * have, weir_components_on_done is told: `weir run` ends then. */
+WEIR_API void weir_component_done(weir_component *self);
 
 /* Any thread. do_work will be called soon; wakes its thread if that is parked. */
 WEIR_API void weir_component_wake(weir_component *self);
@@ -158,6 +166,13 @@ WEIR_API weir_status weir_components_start(weir_engine *engine, weir_error *erro
  * reverse order; then the engine stops. */
 WEIR_API weir_status weir_components_stop(weir_engine *engine, weir_ns timeout,
                                           weir_stop_report *report);
+
+/* Control, before weir_components_start. `hook` is called, on any thread and at most a few times, when
+ * all sources that there are have come to their end; it must not call weir. */
+WEIR_API void weir_components_on_done(weir_engine *engine, void (*hook)(void *context),
+                                      void *context);
+/* Any. There are sources, and all of them have come to their end. */
+WEIR_API bool weir_components_are_done(weir_engine *engine);
 
 typedef struct weir_component_info {
     size_t struct_size;

@@ -101,9 +101,13 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_feed_publish(weir_engine *engine, weir
 /*
  * Positions: how a source learns that what it read is done with. A mark says: all that this feed
  * published since the last mark ends at `position` in whatever the source reads. Those events carry
- * an origin, which all that their handlers post or submit inherits; once all of it is handled,
- * flushed by a sink, dropped or dead, and so everything before it, the position is committed. A
- * feed that is never marked has no origins and pays nothing; so it has to be said in advance
+ * an origin, which all that their handlers send inherits: posts, batches, broadcasts, submits,
+ * replies, questions and what comes back of them. Timers do not, nor does what is kept
+ * (weir_event_keep): for that there is weir_turn_origin. Once all of it is handled, flushed by a
+ * sink, dropped or dead, and so everything before it, the position is committed. What a stop of the
+ * engine leaves when its time is over commits nothing.
+ *
+ * A feed that is never marked has no origins and pays nothing, so it has to be said in advance
  * (weir_feed_track).
  */
 

@@ -24,6 +24,7 @@
 #include "weir/feed.h"        /* streams from sources, with positions */
 #include "weir/config.h"      /* all of that from a file */
 #include "weir/component.h"   /* sources, services, sinks: their life on a thread */
+#include "weir/memory.h"      /* some of them that need nothing outside the process */
 #include "weir/plugin.h"      /* types of them from a shared object */
 #include "weir/admin.h"       /* commands for the people who run it */
 /* IWYU pragma: end_exports */

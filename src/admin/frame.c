@@ -16,6 +16,15 @@ static bool refuse(char *why, size_t size, const char *text)
     return false;
 }
 
+static void make_harmless(char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text < ' ' || *text > '~') {
+            *text = '?';
+        }
+    }
+}
+
 static bool take_words(const json_t *words, weir__frame *out, char *why, size_t why_size)
 {
     const size_t count = json_array_size(words);
@@ -45,6 +54,7 @@ bool weir__frame_read(const char *bytes, size_t size, weir__frame *out, char *wh
     json_t *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &error);
     if (document == NULL) {
         (void)snprintf(why, why_size, "no JSON: %.120s at byte %d", error.text, error.position);
+        make_harmless(why); /* a piece of what was sent is in it */
         return false;
     }
     if (!json_is_object(document) || json_object_size(document) != 1 ||

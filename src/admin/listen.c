@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 #define PATH "weir.admin.socket"
-#define BACKLOG 16
+#define BACKLOG 64
 
 /* Its folder, made if it is not there (one level of it). Nobody else may put another file in the
  * place of ours. */

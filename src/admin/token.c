@@ -67,7 +67,7 @@ weir_status weir__token_read(weir__token *token, const char *file, weir_error *e
         status = weir__error_system(error, errno, PATH, "cannot read %s", file);
     }
     while (token->length > 0 && strchr(" \t\r\n", token->bytes[token->length - 1]) != NULL) {
-        token->length--;
+        token->bytes[--token->length] = '\0';
     }
     status = status == WEIR_OK ? check(token, PATH, error) : status;
     if (status != WEIR_OK) {

@@ -73,8 +73,6 @@ static bool pass_over(weir__connection *c, const weir__frame *frame)
 static weir_status publish_all(weir__connection *c)
 {
     weir__stream *s = c->stream;
-    weir_engine *engine = weir_component_engine(s->self);
-    const weir_feed feed = weir_component_feed(s->self);
     const weir_event_type *type = weir__format_type(s->config->frame.format);
     weir__frame frame;
     weir__frame_what what;
@@ -90,16 +88,12 @@ static weir_status publish_all(weir__connection *c)
             weir__framer_take(&c->framer);
             continue;
         }
-        const weir_event event = { .type = type, .data = frame.data, .size = (uint32_t)frame.size };
-        const weir_status status = weir_feed_publish(engine, feed, &event);
-        if (status == WEIR_FULL || status == WEIR_E_NOMEM || status == WEIR_STOPPING) {
-            return WEIR_FULL; /* at a stop, too: the stop hook sees what is left */
+        const weir__outlet_answer answer =
+            weir__outlet_publish(&s->outlet, type, frame.data, frame.size);
+        if (answer == WEIR__OUTLET_WAITS) {
+            return WEIR_FULL;
         }
-        if (status < 0) {
-            weir__meter_add(&s->meter, WEIR__STREAM_FAILED, 1);
-            weir__complain(&s->failed, s->self, status, "a frame was not published: %s",
-                           weir_status_text(status));
-        }
+        weir__meter_add(&s->meter, WEIR__STREAM_FAILED, answer == WEIR__OUTLET_LOST);
         if (frame.why == WEIR__FRAME_TOO_LONG) {
             (void)pass_over(c, &frame); /* was cut: counted, said, and published */
         }

@@ -122,18 +122,15 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
     fan_out *f = state;
     const weir_ns now = weir_time_now(weir_component_engine(f->self));
     size_t lost = 0, first = 0;
-    weir__meter_add(&f->meter, EVENTS, 1);
     for (size_t i = 0; i < f->config->targets.count; i++) {
         if (!send_to(f, turn, i, event, now)) {
             first = lost == 0 ? i : first;
             lost++;
         }
     }
-    if (lost == 0) {
-        return WEIR_OK;
-    }
     weir__meter_add(&f->meter, LOST, lost);
-    if (f->config->lost == LOST_DROP) {
+    weir__meter_add(&f->meter, EVENTS, 1); /* last: who sees it sees what became of it */
+    if (lost == 0 || f->config->lost == LOST_DROP) {
         return WEIR_OK;
     }
     char text[128];

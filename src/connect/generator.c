@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "connect/keys.h"
 #include "connect/meter.h"
+#include "connect/outlet.h"
 #include "connect/template.h"
 #include "connect/types.h"
 
@@ -58,7 +59,7 @@ typedef struct generator {
     size_t size;
     bool waits; /* it is made, and the feed had no room for it */
     bool done;
-    weir__complaint failed;
+    weir__outlet outlet;
 } generator;
 
 static const weir_option options[] = {
@@ -135,12 +136,17 @@ static weir_status check_json(generator *g, weir_error *error)
     return WEIR_OK;
 }
 
-static weir_status init(void *state, weir_component *self, const void *config, weir_error *error)
+static void let_go(generator *g)
 {
-    generator *g = state;
-    const char *name = weir_component_name(self);
-    g->self = self;
-    g->config = config;
+    weir__keys_close(&g->keys);
+    free(g->text);
+    g->text = NULL;
+}
+
+/* What the config says, as it is needed later. On error some of it may be there. */
+static weir_status prepare(generator *g, weir_error *error)
+{
+    const char *name = weir_component_name(g->self);
     if (strlen(g->config->key_prefix) > KEY_SIZE_MAX - 56) {
         return weir__error_at(error, WEIR_E_CONFIG, name, "key-prefix: at most 200 bytes");
     }
@@ -163,8 +169,22 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     status = check_json(g, error);
     g->random = (uint64_t)g->config->seed; /* the trial does not count */
     g->keys.next = 0;
-    weir__meter_open(&g->meter, self, "generator", figures);
     return status;
+}
+
+static weir_status init(void *state, weir_component *self, const void *config, weir_error *error)
+{
+    generator *g = state;
+    g->self = self;
+    g->outlet.self = self;
+    g->config = config;
+    const weir_status status = prepare(g, error);
+    if (status != WEIR_OK) {
+        let_go(g);
+        return status;
+    }
+    weir__meter_open(&g->meter, self, "generator", figures);
+    return WEIR_OK;
 }
 
 /* How many events are due by now in all. */
@@ -188,23 +208,14 @@ static uint64_t due_by(generator *g, weir_ns now)
 /* False: no room for the event at hand. */
 static bool publish(generator *g)
 {
-    const weir_event event = { .type = &weir_text_type,
-                               .data = g->text,
-                               .size = (uint32_t)g->size };
-    const weir_status status =
-        weir_feed_publish(weir_component_engine(g->self), weir_component_feed(g->self), &event);
-    if (status == WEIR_FULL || status == WEIR_E_NOMEM || status == WEIR_STOPPING) {
-        if (!g->waits) {
-            weir__meter_add(&g->meter, PAUSES, 1);
-        }
+    const weir__outlet_answer answer =
+        weir__outlet_publish(&g->outlet, &weir_text_type, g->text, g->size);
+    if (answer == WEIR__OUTLET_WAITS) {
+        weir__meter_add(&g->meter, PAUSES, !g->waits);
         g->waits = true;
         return false;
     }
-    if (status < 0) {
-        weir__meter_add(&g->meter, FAILED, 1);
-        weir__complain(&g->failed, g->self, status, "an event was not published: %s",
-                       weir_status_text(status));
-    }
+    weir__meter_add(&g->meter, FAILED, answer == WEIR__OUTLET_LOST);
     g->waits = false;
     g->emitted++;
     weir__meter_add(&g->meter, EVENTS, 1);
@@ -240,6 +251,7 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     if (g->emitted == most) {
         g->done = true;
         weir__meter_set(&g->meter, DONE, 1);
+        weir_component_done(self);
         weir_log_write(weir_component_engine(self), WEIR_LOG_INFO, weir_component_name(self),
                        "has generated all it had to", NULL, 0);
     } else if (g->config->rate > 0) {
@@ -254,9 +266,7 @@ static void tear_down(void *state, weir_component *self)
 {
     (void)self;
     generator *g = state;
-    weir__keys_close(&g->keys);
-    free(g->text);
-    g->text = NULL;
+    let_go(g);
     weir__meter_close(&g->meter);
 }
 

@@ -12,10 +12,49 @@
 
 #include "base/assert.h"
 #include "sync/mutex.h"
+#include "weir/admin.h"
 
-/* All that are open, of all engines, the latest first. Few, and looked through by people only. */
+/* All that are open, of all engines, the oldest first. Few, and looked through by people only. */
 static weir__mutex lock;
 static weir__meter *all;
+
+/* ---- the admin command ---- */
+
+typedef struct table {
+    weir_admin_call *call;
+    const char *wanted; /* NULL: all */
+    const char *row;    /* the component that the row at hand is about */
+} table;
+
+static bool show_figure(void *context, const char *component, const char *type, const char *figure,
+                        uint64_t value)
+{
+    table *t = context;
+    if (t->wanted != NULL && strcmp(component, t->wanted) != 0) {
+        return true;
+    }
+    if (t->row != component) { /* the same name is at the same address */
+        weir_admin_row(t->call);
+        weir_admin_text(t->call, "component", component);
+        weir_admin_text(t->call, "type", type);
+        t->row = component;
+    }
+    weir_admin_unsigned(t->call, figure, value);
+    return true;
+}
+
+static weir_status show(void *context, weir_admin_call *call)
+{
+    (void)context;
+    table t = { .call = call, .wanted = weir_admin_argument(call, 0) };
+    weir__meter_visit(weir_admin_engine(call), show_figure, &t);
+    if (t.wanted != NULL && t.row == NULL) {
+        return weir_admin_fail(call, WEIR_UNKNOWN, "no connector is called '%s'", t.wanted);
+    }
+    return WEIR_OK;
+}
+
+/* ---- the list ---- */
 
 void weir__meter_open(weir__meter *meter, weir_component *self, const char *type,
                       const char *const *names)
@@ -30,11 +69,20 @@ void weir__meter_open(weir__meter *meter, weir_component *self, const char *type
     meter->self = self;
     meter->type = type;
     meter->names = names;
+    meter->next = NULL;
     meter->open = true;
     weir__mutex_lock(&lock);
-    meter->next = all;
-    all = meter;
+    weir__meter **at = &all;
+    while (*at != NULL) {
+        at = &(*at)->next;
+    }
+    *at = meter;
     weir__mutex_unlock(&lock);
+    /* The first of an engine brings the command along; without it (no memory) figures stay. */
+    (void)weir_admin_add(meter->engine,
+                         WEIR_ADMIN(.name = "connectors", .arguments = "[NAME]",
+                                    .help = "what sources and sinks have counted", .handler = show),
+                         NULL);
 }
 
 void weir__meter_close(weir__meter *meter)

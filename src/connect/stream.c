@@ -171,6 +171,7 @@ weir_status weir__stream_init(weir__stream *s, weir_component *self, const weir_
                               const weir__stream_config *config)
 {
     s->self = self;
+    s->outlet.self = self;
     s->plan = plan;
     s->config = config;
     TAILQ_INIT(&s->active);

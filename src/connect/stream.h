@@ -17,6 +17,7 @@
 #include "connect/frame.h"
 #include "connect/loop.h"
 #include "connect/meter.h"
+#include "connect/outlet.h"
 
 typedef struct weir__stream_config {
     weir__frame_config frame;
@@ -99,6 +100,7 @@ struct weir__stream {
     uint32_t budget;            /* frames that the round at hand may still publish */
     uint32_t published;         /* in the round at hand */
     uint64_t descriptors_spare; /* a connection's must be below: the rest is for others */
+    weir__outlet outlet;
     weir__complaint bad, refused, failed;
 };
 

@@ -142,7 +142,7 @@ static void failed(tcp_sink *s, const char *what, int status)
         return;
     }
     if (!was_connected && s->address != NULL) {
-        try_next(s);
+        (void)uv_timer_start(&s->timer, on_timer, 0, 0); /* the next address, at once */
         return;
     }
     forget_addresses(s);
@@ -162,6 +162,8 @@ static void on_timer(uv_timer_t *timer)
     tcp_sink *s = timer->data;
     if (s->attempt != NULL) {
         failed(s, "cannot connect to", UV_ETIMEDOUT);
+    } else if (s->address != NULL) {
+        try_next(s);
     } else {
         look_up(s);
     }

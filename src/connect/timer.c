@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "connect/meter.h"
+#include "connect/outlet.h"
 #include "connect/template.h"
 #include "connect/types.h"
 
@@ -36,7 +37,7 @@ typedef struct timer {
     char *text;
     size_t size;
     bool waits; /* one is made, and the feed had no room for it */
-    weir__complaint failed;
+    weir__outlet outlet;
 } timer;
 
 static const weir_option options[] = {
@@ -58,6 +59,7 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     timer *t = state;
     const char *name = weir_component_name(self);
     t->self = self;
+    t->outlet.self = self;
     t->config = config;
     const weir_status status =
         weir__template_read(&t->template, t->config->template, false, name, error);
@@ -88,23 +90,14 @@ static void make_event(timer *t)
 /* False: no room. */
 static bool publish(timer *t)
 {
-    const weir_event event = { .type = &weir_text_type,
-                               .data = t->text,
-                               .size = (uint32_t)t->size };
-    const weir_status status =
-        weir_feed_publish(weir_component_engine(t->self), weir_component_feed(t->self), &event);
-    if (status == WEIR_FULL || status == WEIR_E_NOMEM || status == WEIR_STOPPING) {
-        if (!t->waits) {
-            weir__meter_add(&t->meter, PAUSES, 1);
-        }
+    const weir__outlet_answer answer =
+        weir__outlet_publish(&t->outlet, &weir_text_type, t->text, t->size);
+    if (answer == WEIR__OUTLET_WAITS) {
+        weir__meter_add(&t->meter, PAUSES, !t->waits);
         t->waits = true;
         return false;
     }
-    if (status < 0) {
-        weir__meter_add(&t->meter, FAILED, 1);
-        weir__complain(&t->failed, t->self, status, "an event was not published: %s",
-                       weir_status_text(status));
-    }
+    weir__meter_add(&t->meter, FAILED, answer == WEIR__OUTLET_LOST);
     t->waits = false;
     t->emitted++;
     weir__meter_add(&t->meter, EVENTS, 1);
@@ -132,6 +125,7 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     }
     if (t->config->count > 0 && t->emitted == (uint64_t)t->config->count) {
         weir__meter_set(&t->meter, DONE, 1);
+        weir_component_done(self);
         return 1;
     }
     const weir_ns missed = (now - t->due) / t->config->interval;

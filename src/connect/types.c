@@ -7,11 +7,13 @@
 
 #include "connect/builtin.h"
 #include "connect/files.h"
+#include "weir/memory.h"
 
 /* By name; one a line, so that two who add one do not meet. */
 /* clang-format off */
 static const weir_component_type *const types[] = {
     &weir__count_component,
+    &weir__discard_type, /* not "null": that is no text in a file */
     &weir__fan_out_type,
     &weir__file_type,
     &weir__file_sink_type,
@@ -19,7 +21,9 @@ static const weir_component_type *const types[] = {
     &weir__generator_type,
     &weir__key_by_component,
     &weir__log_component,
-    &weir__null_type,
+    &weir_memory_type,
+    &weir_memory_sink_type,
+    &weir_pipe_type,
     &weir__stdin_type,
     &weir__stdout_type,
     &weir__tcp_type,

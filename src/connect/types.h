@@ -19,7 +19,7 @@ extern const weir_component_type weir__udp_type;
 extern const weir_component_type weir__unix_type;
 
 /* sinks */
-extern const weir_component_type weir__null_type;
+extern const weir_component_type weir__discard_type;
 extern const weir_component_type weir__tcp_sink_type;
 extern const weir_component_type weir__udp_sink_type;
 

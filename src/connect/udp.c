@@ -14,6 +14,7 @@
 #include "connect/frame.h"
 #include "connect/loop.h"
 #include "connect/meter.h"
+#include "connect/outlet.h"
 #include "connect/stream.h"
 #include "connect/types.h"
 
@@ -54,6 +55,7 @@ typedef struct udp {
     const char *data;
     size_t size;
     uint32_t budget, published; /* of the round at hand */
+    weir__outlet outlet;
     weir__complaint bad, failed;
 } udp;
 
@@ -89,17 +91,11 @@ static bool publish(udp *u, const weir_event_type *type, const char *data, size_
         return false;
     }
     u->budget--;
-    const weir_event event = { .type = type, .data = data, .size = (uint32_t)size };
-    const weir_status status =
-        weir_feed_publish(weir_component_engine(u->self), weir_component_feed(u->self), &event);
-    if (status == WEIR_FULL || status == WEIR_E_NOMEM || status == WEIR_STOPPING) {
+    const weir__outlet_answer answer = weir__outlet_publish(&u->outlet, type, data, size);
+    if (answer == WEIR__OUTLET_WAITS) {
         return false;
     }
-    if (status < 0) {
-        weir__meter_add(&u->meter, FAILED, 1);
-        weir__complain(&u->failed, u->self, status, "a datagram was not published: %s",
-                       weir_status_text(status));
-    }
+    weir__meter_add(&u->meter, FAILED, answer == WEIR__OUTLET_LOST);
     u->published++;
     weir__meter_add(&u->meter, EVENTS, 1);
     return true;
@@ -217,6 +213,7 @@ static weir_status init(void *state, weir_component *self, const void *config, w
 {
     udp *u = state;
     u->self = self;
+    u->outlet.self = self;
     u->config = config;
     const weir_status status = weir__address_find(self, u->config->address, u->config->port, true,
                                                   SOCK_DGRAM, &u->address, error);

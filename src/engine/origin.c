@@ -22,7 +22,7 @@ void weir__origin_give(weir_origin *origin, uint64_t count)
 
 bool weir__origin_let_go(weir_origin *origin)
 {
-    /* [O1] pairs with itself: the last one out has seen all that was done with the others. */
+    /* [OR1] pairs with itself: the last one out has seen all that was done with the others. */
     const uint64_t before = weir__sub(&origin->references, 1, acq_rel);
     WEIR_ASSERT(before > 0);
     return before == 1;

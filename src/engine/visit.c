@@ -80,14 +80,17 @@ void weir_thread_visit(weir_engine *engine,
 size_t weir__engine_stuck(weir_engine *engine, char *who, size_t size)
 {
     size_t count = 0;
+    weir_processor one = { 0 };
     weir__mutex_lock(&engine->watch_lock);
     for (const weir__watched *w = engine->watched; w != NULL; w = w->next) {
         if (w->reports > 0) {
-            if (count++ == 0) {
-                (void)snprintf(who, size, "%s", w->who);
-            }
+            one.id = w->doing.processor;
+            count++;
         }
     }
     weir__mutex_unlock(&engine->watch_lock);
+    if (count > 0 && weir_processor_name(engine, one, who, size) == 0) {
+        (void)snprintf(who, size, "?");
+    }
     return count;
 }

@@ -8,8 +8,8 @@
  * mailbox is full stays behind, the others go on. The ring is full when the last of them is a
  * whole ring behind. There are two kinds:
  *
- *     of a thread       for all subscribers whose dispatcher that thread alone serves; pumped there,
- *                       at the end of a turn of one of them, which publish brings about
+ *     of a thread       for all subscribers whose dispatcher that thread alone serves; pumped
+ *                       there, at the end of a turn of one of them, which publish brings about
  *     of a subscriber   for one whose dispatcher several threads serve: publish puts events into
  *                       its mailbox, and into the ring only what finds that full; pumped when its
  *                       mailbox has room again, by whoever made it

@@ -14,8 +14,8 @@ uint32_t weir__lane_pump(weir__context *context, weir__lane *lane);
 
 /* The rest: the feed's lock is held, too. */
 
-/* A record is written to the ring, which has room. True: nobody will come to pump it, unless that is
- * announced, or done. */
+/* A record is written to the ring, which has room. True: nobody will come to pump it, unless that
+ * is announced, or done. */
 WEIR_MUST_CHECK bool weir__lane_push(weir__lane *lane, const weir__parcel *parcel,
                                      weir_origin *origin);
 /* Outside the mark. Somebody pumps it soon, on its thread if it has one. */

@@ -1,5 +1,5 @@
 /*
- * feed/options.c - bounds and defaults of a feed's options, and the words for its policies.
+ * feed/options.c - bounds and defaults of a feed's options.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,26 +8,6 @@
 
 #include "base/checker.h"
 #include "feed/feed.h"
-#include "feed/words.h"
-
-const char *const weir__slow_words[] = { "backoff", "block", "disconnect", "drop-oldest", NULL };
-
-weir_slow_consumer weir__slow_of_word(const char *word)
-{
-    for (int i = 0; word != NULL && weir__slow_words[i] != NULL; i++) {
-        if (strcmp(word, weir__slow_words[i]) == 0) {
-            return (weir_slow_consumer)(WEIR_SLOW_BACKOFF + i);
-        }
-    }
-    return WEIR_SLOW_DEFAULT;
-}
-
-const char *weir__slow_word(weir_slow_consumer slow)
-{
-    return slow >= WEIR_SLOW_BACKOFF && slow <= WEIR_SLOW_DROP_OLDEST
-               ? weir__slow_words[slow - WEIR_SLOW_BACKOFF]
-               : weir__slow_words[0];
-}
 
 static void check_name(weir__checker *check, const char *name)
 {

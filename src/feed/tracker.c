@@ -114,18 +114,18 @@ static void recycle(weir__tracker *tracker, uint64_t index)
  * is committed by that. */
 static uint64_t take_off(weir__tracker *tracker, uint64_t at, bool *grown)
 {
-    /* [O2] pairs with [O3]: the marks in front of it. */
+    /* [OR2] pairs with [OR3]: the marks in front of it. */
     const uint64_t tail = weir__load(&tracker->tail, acquire);
     while (at < tail) {
         mark *first = mark_at(tracker, at);
-        /* [O4] pairs with [O5]: all that was done with its events. */
+        /* [OR4] pairs with [OR5]: all that was done with its events. */
         if (weir__load(&first->over, acquire) == 0) {
             break;
         }
         const uint64_t position = first->position;
         /* What is marked twice ends with the second one. */
         if (at + 1 == tail || mark_at(tracker, at + 1)->position != position) {
-            /* [O6] pairs with [O7], both: all that was done, and that there is one. */
+            /* [OR6] pairs with [OR7], both: all that was done, and that there is one. */
             weir__store(&tracker->position, position, release);
             weir__store(&tracker->known, 1, release);
             *grown = true;
@@ -169,7 +169,7 @@ static void end(weir_origin *origin)
     if (phase == WEIR__ABANDONED || phase == WEIR__FORKED) {
         return; /* left, or sent in vain: whoever comes next reads it again */
     }
-    /* [O5] pairs with [O4]. It may be another mark at once. */
+    /* [OR5] pairs with [OR4]. It may be another mark at once. */
     weir__store(&ended->over, 1, release);
     /* Pairs with the fence in `advance`. */
     weir__fence(seq_cst);
@@ -238,7 +238,7 @@ weir_status weir__tracker_mark(weir__tracker *tracker, uint64_t position)
     tracker->open->position = position;
     tracker->open = NULL;
     tracker->last = position;
-    /* [O3] pairs with [O2]. */
+    /* [OR3] pairs with [OR2]. */
     weir__store(&tracker->tail, tail + 1, release);
     weir__origin_release(origin);
     return WEIR_OK;
@@ -248,7 +248,7 @@ weir_status weir__tracker_mark(weir__tracker *tracker, uint64_t position)
 
 bool weir__tracker_committed(weir__tracker *tracker, uint64_t *position)
 {
-    /* [O7] pairs with [O6], both. */
+    /* [OR7] pairs with [OR6], both. */
     if (weir__load(&tracker->known, acquire) == 0) {
         return false;
     }

@@ -10,6 +10,7 @@
 #include "host/admin.h"
 
 #define SUGGESTIONS_MAX 4u
+#define BEGINNING 4u  /* farther than any slip */
 #define SHOWN_MAX 64u /* bytes of what somebody has typed */
 
 static bool is_of_a_name(char c)
@@ -165,7 +166,7 @@ static void join(const char *const *words, size_t count, char *out, size_t size)
     }
 }
 
-/* How far they are from a name; 1: they are its beginning. */
+/* How far they are from a name; BEGINNING: they are only its beginning. */
 static size_t distance_to(const char *name, const char *const *words, size_t count)
 {
     char said[WEIR__ADMIN_NAME_MAX + 1];
@@ -176,7 +177,8 @@ static size_t distance_to(const char *name, const char *const *words, size_t cou
     if (weir__distance_is_near(distance, said, name)) {
         return distance;
     }
-    return first > 0 && strncmp(name, words[0], first) == 0 && name[first] == ' ' ? 1 : SIZE_MAX;
+    return first > 0 && strncmp(name, words[0], first) == 0 && name[first] == ' ' ? BEGINNING
+                                                                                  : SIZE_MAX;
 }
 
 void weir__admin_explain_unknown(weir_engine *engine, weir__admin *admin, const char *const *words,
@@ -205,6 +207,9 @@ void weir__admin_explain_unknown(weir_engine *engine, weir__admin *admin, const 
         weir__admin_command *next = weir__admin_next(engine, admin, c->options.name);
         weir__admin_put(admin, c);
         c = next;
+    }
+    while (found > 0 && distances[found - 1] == BEGINNING && distances[0] < BEGINNING) {
+        found--;
     }
     int length = snprintf(out, size, "no command '%s'", said);
     for (size_t i = 0; i < found && length > 0 && (size_t)length < size; i++) {

@@ -101,7 +101,7 @@ weir_status weir__component_begin(weir_component *c, weir_error *error)
     };
     c->agent = weir__agent_join(c->host->engine, c->thread, &plan, error);
     if (c->agent == NULL) {
-        return error != NULL && error->status != 0 ? error->status : WEIR_E_NOMEM;
+        return error->status != WEIR_OK ? error->status : WEIR_E_NOMEM;
     }
     weir__component_attach(c, true);
     return init(c, error);
@@ -220,7 +220,7 @@ static weir_status start_engine(weir__host *host, weir_error *error)
 
 static weir_status start(weir__host *host, weir_error *error)
 {
-    if (host->ended || is_stopping(host)) {
+    if (host->ended || is_stopping(host) || weir__engine_phase(host->engine) >= WEIR__STOPPING) {
         return WEIR_STOPPING;
     }
     if (host->running) {

@@ -25,12 +25,22 @@ typedef struct draft {
 
 /* ---- checks ---- */
 
+static bool publishes(const weir_component_type *type)
+{
+    return type->kind == WEIR_KIND_SOURCE || type->publishes;
+}
+
 static weir_status check_feed(const draft *d)
 {
     const bool source = d->type.kind == WEIR_KIND_SOURCE;
-    if (!source && d->options.feed != NULL) {
+    if (!publishes(&d->type) && d->options.feed != NULL) {
         return weir__error_at(d->error, WEIR_E_INVALID, "weir_component_options.feed",
                               "is for sources, and %s is none", d->options.name);
+    }
+    if (!source && d->type.publishes && d->options.instances > 1) {
+        return weir__error_at(d->error, WEIR_E_INVALID, "weir_component_options.instances",
+                              "is %u; type %s has a feed, which one of them can have",
+                              d->options.instances, d->type.name);
     }
     if (source && d->options.feeds != NULL && d->options.feeds[0] != NULL) {
         return weir__error_at(d->error, WEIR_E_INVALID, "weir_component_options.feeds",
@@ -226,7 +236,7 @@ static void on_committed(void *context)
     weir__brief_lock(&port->lock);
     weir_component *c = port->component;
     if (c != NULL && c->type.commit != NULL) {
-        weir__store(&c->commit_due, 1, release); /* [H10] pairs with [H9] */
+        weir__store(&c->commit_due, 1, release); /* [CO10] pairs with [CO9] */
         weir_component_wake(c);
     }
     weir__brief_unlock(&port->lock);
@@ -258,7 +268,7 @@ static weir_status open_feed(weir_component *c, const weir_feed_options *given, 
 {
     weir_feed_options o = WEIR_FEED_OPTIONS_INIT;
     weir_error own = WEIR_ERROR_INIT;
-    if (c->type.kind != WEIR_KIND_SOURCE) {
+    if (!publishes(&c->type)) {
         return WEIR_OK;
     }
     if (given != NULL) {
@@ -276,6 +286,7 @@ static weir_status open_feed(weir_component *c, const weir_feed_options *given, 
     }
     o.name = c->name;
     o.slow = o.slow != WEIR_SLOW_DEFAULT ? o.slow : c->type.slow;
+    o.many_writers = o.many_writers || c->type.kind != WEIR_KIND_SOURCE;
     o.committed = on_committed;
     o.committed_context = port;
     if (port->feed.id == 0) {

@@ -24,6 +24,7 @@
 #define WORDS_MAX 1000u
 #define NAME_MAX_BYTES 30u /* what fits into a weir_service_change */
 #define TEXT_MAX 4096u
+#define NUMBER_MOST 9.223372036854774e18 /* an int64_t, as a double below it */
 #define SIZE_MOST ((size_t)1 << 30)
 
 /* Keys that every component has: the rows of a type stand beside them in a file. */
@@ -210,10 +211,20 @@ static bool is_weirs_key(const char *key)
     return false;
 }
 
+/* Neither the wrong way round, nor no number, nor beyond what the member can hold. */
+static bool bounds_are_sane(const weir_option *row)
+{
+    const bool whole = row->kind == WEIR_OPTION_DURATION || row->kind == WEIR_OPTION_BYTES;
+    const double least = row->kind == WEIR_OPTION_BYTES ? 0 : -NUMBER_MOST;
+    const bool ordered = row->min <= row->max || (row->max == 0 && row->min == row->min);
+    return ordered && (!whole || (row->min >= least && row->min <= NUMBER_MOST &&
+                                  row->max >= least && row->max <= NUMBER_MOST));
+}
+
 static weir_status check_row(const place *p, const weir_option *row)
 {
     const extent member = extent_of(row->kind);
-    if (p->top && is_weirs_key(row->key)) {
+    if (p->top && row->key != NULL && is_weirs_key(row->key)) {
         return REFUSE(p, "is a key that every component has: take another name");
     }
     if (member.size == 0) {
@@ -232,7 +243,7 @@ static weir_status check_row(const place *p, const weir_option *row)
                           row->offset);
         }
     }
-    if (!(row->min <= row->max) && !(row->max == 0 && row->min == row->min)) {
+    if (!bounds_are_sane(row)) {
         return REFUSE(p, "has a min of %g and a max of %g", row->min, row->max);
     }
     if (row->unit < 0) {
@@ -275,7 +286,7 @@ static weir_status check_key(place *p, const weir_option *rows, size_t i, const 
     }
     for (size_t k = 0; k < i; k++) {
         const weir_option other = weir__row(rows, k);
-        if (strcmp(other.key, key) == 0) {
+        if (other.key != NULL && strcmp(other.key, key) == 0) {
             return REFUSE(p, "has the key %s twice", key);
         }
     }
@@ -301,6 +312,15 @@ static weir_status check_rows(place *p, const weir_option *rows, size_t count)
 /* NOLINTEND(misc-no-recursion) */
 
 /* ---- types ---- */
+
+/* The same as for options; but no compiler makes a struct that ends within one of its pointers. */
+static weir_status read_whole(void *target, size_t target_size, const void *source)
+{
+    size_t size;
+    memcpy(&size, source, sizeof(size));
+    return size % _Alignof(void *) != 0 ? WEIR_E_INVALID
+                                        : weir__options_read(target, target_size, source);
+}
 
 static weir_status check_hooks(const place *p, const weir_component_type *type)
 {
@@ -332,6 +352,9 @@ static weir_status check_hooks(const place *p, const weir_component_type *type)
     if (type->commit != NULL && type->kind != WEIR_KIND_SOURCE) {
         return REFUSE(p, "has a commit hook, which only a source can have");
     }
+    if (type->publishes && type->kind != WEIR_KIND_SOURCE && !handles) {
+        return REFUSE(p, "publishes, but is no source and has no handler that could");
+    }
     if (type->flush != NULL && type->kind != WEIR_KIND_SINK) {
         return REFUSE(p, "has a flush hook, which only a sink can have");
     }
@@ -346,7 +369,7 @@ weir_status weir__type_check(const weir_component_type *type, const char *where,
     if (type == NULL) {
         return REFUSE(&p, "a type is NULL");
     }
-    weir_status status = weir__options_read(out, sizeof(*out), type);
+    weir_status status = read_whole(out, sizeof(*out), type);
     if (status != WEIR_OK) {
         return refuse(&p, status,
                       status == WEIR_E_VERSION ? "a type has members that this weir does not know"
@@ -415,7 +438,7 @@ weir_status weir_plugin_check(const weir_plugin *plugin, weir_error *error)
         return refuse(&p, WEIR_E_VERSION, "is made for plugin ABI %u, and this weir has %u",
                       plugin->abi, WEIR_PLUGIN_ABI);
     }
-    weir_status status = weir__options_read(&ours, sizeof(ours), plugin);
+    weir_status status = read_whole(&ours, sizeof(ours), plugin);
     if (status != WEIR_OK) {
         return refuse(&p, status,
                       status == WEIR_E_VERSION

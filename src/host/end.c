@@ -65,7 +65,7 @@ static weir_status flush_all(weir_component *c, weir_ns deadline)
         }
         failures += status < 0 ? 1 : 0;
         if (failures == FLUSH_TRIES || left(c->host, deadline) == WEIR_NOW) {
-            weir__component_fail(c, status, "%u events could not be flushed: %s", c->unflushed,
+            weir__component_fail(c, status, "what it wrote last could not be flushed: %s",
                                  weir_status_text(status));
             return status;
         }

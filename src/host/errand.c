@@ -53,7 +53,7 @@ static bool is_over(const weir_component *component, weir_ns deadline)
 static weir_status await(weir_component *component, weir_ns deadline)
 {
     for (;;) {
-        /* [H5] pairs with [H6]: the answer, and all that the hook wrote. */
+        /* [CO5] pairs with [CO6]: the answer, and all that the hook wrote. */
         const uint32_t word = weir__load(&component->errand_word, acquire);
         if (word == WEIR__ERRAND_DONE) {
             weir__store(&component->errand_word, WEIR__ERRAND_NONE, relaxed);
@@ -90,7 +90,7 @@ weir_status weir__component_errand(weir_component *component, weir__errand erran
     component->errand = errand;
     component->errand_error = error;
     component->errand_status = WEIR_OK;
-    /* [H7] pairs with [H8]: what is to be done. */
+    /* [CO7] pairs with [CO8]: what is to be done. */
     weir__store(&component->errand_word, WEIR__ERRAND_ASKED, release);
     weir__agent_wake(component->agent);
     return await(component, deadline);

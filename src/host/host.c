@@ -13,7 +13,7 @@
 
 weir__host *weir__host_of(weir_engine *engine)
 {
-    /* [H3] pairs with [H4]: the record is zeroed, and knows its engine. */
+    /* [CO3] pairs with [CO4]: the record is zeroed, and knows its engine. */
     return weir__load(&engine->host, acquire);
 }
 
@@ -98,7 +98,7 @@ weir__host *weir__host_need(weir_engine *engine)
             host->engine = engine;
             weir__store(&host->stop_deadline, (uint64_t)WEIR_FOREVER, relaxed);
             engine->host_hooks = &hooks;
-            weir__store(&engine->host, host, release); /* [H4] */
+            weir__store(&engine->host, host, release); /* [CO4] */
         }
     }
     weir__mutex_unlock(&engine->registry.lock);

@@ -92,6 +92,7 @@ struct weir_component {
     weir_stop_report stopped; /* of its handler; under host.lock */
     weir__mutex lock;         /* held while its code runs, if `shared` */
     weir__atomic_u32 phase;   /* weir__component_phase; changed by its thread, or without one */
+    weir__atomic_u32 done;    /* a source: has come to its end */
 
     /* The errand: written by whoever holds host.life, then the word. */
     weir__errand errand;
@@ -125,14 +126,14 @@ static inline weir_component *weir__component_of(void *state)
 
 static inline weir__component_phase weir__component_phase_of(const weir_component *component)
 {
-    /* [H1] pairs with [H2]: what the hook before it wrote. */
+    /* [CO1] pairs with [CO2]: what the hook before it wrote. */
     return (weir__component_phase)weir__load(&((weir_component *)(uintptr_t)component)->phase,
                                              acquire);
 }
 
 static inline void weir__component_phase_set(weir_component *component, weir__component_phase phase)
 {
-    weir__store(&component->phase, (uint32_t)phase, release); /* [H2] */
+    weir__store(&component->phase, (uint32_t)phase, release); /* [CO2] */
 }
 
 typedef struct weir__type_entry {
@@ -170,6 +171,9 @@ typedef struct weir__host {
     bool ended;                     /* under life: a stop has been, or begun */
     weir__atomic_u32 stop_asked;    /* a wait word: somebody wants the end */
     weir__atomic_u64 stop_deadline; /* the earliest that somebody asked for */
+
+    void (*on_done)(void *context); /* written before the start */
+    void *on_done_context;
 
     weir__brief failure_lock;
     uint64_t failure_count; /* so far */

@@ -29,7 +29,7 @@ weir_processor weir_service_find(weir_engine *engine, const char *type, const ch
 {
     weir__host *host = weir__engine_usable(engine) ? weir__host_of(engine) : NULL;
     weir_processor found = { 0 };
-    /* [H11] pairs with [H12]: the entry is whole, and so are those behind it. */
+    /* [CO11] pairs with [CO12]: the entry is whole, and so are those behind it. */
     weir__service_entry *entry = host != NULL ? weir__load(&host->services, acquire) : NULL;
     while (entry != NULL && found.id == 0) {
         if (matches(entry, type, name)) {
@@ -160,7 +160,7 @@ static weir__service_entry *entry_for(weir__host *host, const weir_component *c)
         return NULL;
     }
     weir__store(&entry->next, weir__load(&host->services, relaxed), relaxed);
-    weir__store(&host->services, entry, release); /* [H12] */
+    weir__store(&host->services, entry, release); /* [CO12] */
     return entry;
 }
 

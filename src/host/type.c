@@ -21,13 +21,20 @@ static const weir__type_entry *find(weir__host *host, const char *name)
     return entry;
 }
 
+/* A plugin, as far as its struct_size says: checked before. */
+typedef struct reading {
+    const weir_plugin *given;
+    weir_plugin known;
+} reading;
+
 /* lock held. ALREADY: all of them are there, of this plugin. */
-static weir_status look_for(weir__host *host, const weir_plugin *plugin, weir_error *error)
+static weir_status look_for(weir__host *host, const reading *r, weir_error *error)
 {
+    const weir_plugin *plugin = &r->known;
     size_t there = 0;
     for (size_t i = 0; i < plugin->type_count; i++) {
         const weir__type_entry *entry = find(host, plugin->types[i]->name);
-        if (entry != NULL && entry->from != plugin) {
+        if (entry != NULL && entry->from != r->given) {
             return weir__error_at(error, WEIR_E_TAKEN, PATH,
                                   "plugin %s: there is a type %s already, of plugin %s",
                                   plugin->name, entry->type->name, entry->from->name);
@@ -38,11 +45,11 @@ static weir_status look_for(weir__host *host, const weir_plugin *plugin, weir_er
 }
 
 /* lock held. All or none, at the end of the list. */
-static weir_status append(weir__host *host, const weir_plugin *plugin, weir_error *error)
+static weir_status append(weir__host *host, const reading *r, weir_error *error)
 {
     const weir_allocator *allocator = &host->engine->allocator;
     weir__type_entry *first = NULL, **last = &first;
-    for (size_t i = 0; i < plugin->type_count; i++) {
+    for (size_t i = 0; i < r->known.type_count; i++) {
         weir__type_entry *entry = weir__allocate(allocator, sizeof(*entry));
         if (entry == NULL) {
             while (first != NULL) {
@@ -52,7 +59,7 @@ static weir_status append(weir__host *host, const weir_plugin *plugin, weir_erro
             }
             return weir__error_memory(error, PATH);
         }
-        *entry = (weir__type_entry){ .type = plugin->types[i], .from = plugin };
+        *entry = (weir__type_entry){ .type = r->known.types[i], .from = r->given };
         *last = entry;
         last = &entry->next;
     }
@@ -80,8 +87,10 @@ weir_status weir_plugin_register(weir_engine *engine, const weir_plugin *plugin,
     if (host == NULL) {
         return weir__error_memory(error, PATH);
     }
+    reading r = { .given = plugin };
+    (void)weir__options_read(&r.known, sizeof(r.known), plugin);
     weir__mutex_lock(&host->lock);
-    status = look_for(host, plugin, error);
+    status = look_for(host, &r, error);
     weir__mutex_unlock(&host->lock);
     if (status != WEIR_OK) {
         return status; /* ALREADY is none of an error's */
@@ -91,8 +100,8 @@ weir_status weir_plugin_register(weir_engine *engine, const weir_plugin *plugin,
         return status;
     }
     weir__mutex_lock(&host->lock);
-    status = look_for(host, plugin, error);
-    status = status == WEIR_OK ? append(host, plugin, error) : status;
+    status = look_for(host, &r, error);
+    status = status == WEIR_OK ? append(host, &r, error) : status;
     weir__mutex_unlock(&host->lock);
     return status;
 }

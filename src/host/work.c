@@ -242,7 +242,7 @@ weir_status weir__component_errand_here(weir_component *c, weir__errand errand, 
 static bool take_errand(weir_component *c)
 {
     uint32_t asked = WEIR__ERRAND_ASKED;
-    /* [H8] pairs with [H7]. */
+    /* [CO8] pairs with [CO7]. */
     if (weir__load(&c->errand_word, relaxed) != WEIR__ERRAND_ASKED ||
         !weir__cas(&c->errand_word, &asked, WEIR__ERRAND_TAKEN, acquire, relaxed)) {
         return false;
@@ -250,7 +250,7 @@ static bool take_errand(weir_component *c)
     lock(c);
     c->errand_status = run_errand(c, c->errand, c->errand_error);
     unlock(c);
-    /* [H6] pairs with [H5]. Nothing of the component is touched after this: it may be freed. */
+    /* [CO6] pairs with [CO5]. Nothing of the component is touched after this: it may be freed. */
     weir__atomic_u32 *word = &c->errand_word;
     weir__store(word, WEIR__ERRAND_DONE, release);
     weir__word_wake(word, 1);
@@ -297,7 +297,7 @@ int32_t weir__component_round(void *context, weir_ns *next)
     }
     lock(c);
     int32_t work = 0;
-    /* [H9] pairs with [H10]. */
+    /* [CO9] pairs with [CO10]. */
     if (weir__load(&c->commit_due, relaxed) != 0 && weir__exchange(&c->commit_due, 0, acquire)) {
         commit(c);
         work = 1;

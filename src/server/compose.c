@@ -30,6 +30,17 @@ bool weir__part_receives(const weir__part *part)
            part->type->cases.count > 0;
 }
 
+bool weir__part_publishes(const weir__part *part)
+{
+    const weir_component_type *type = part->type;
+    if (part->is_router || type == NULL) {
+        return !part->is_router;
+    }
+    /* A plugin's may be of an older weir, and shorter. */
+    const size_t end = offsetof(weir_component_type, publishes) + sizeof(type->publishes);
+    return type->kind == WEIR_KIND_SOURCE || (type->struct_size >= end && type->publishes);
+}
+
 void weir__composition_destroy(weir__composition *composition)
 {
     if (composition == NULL) {

@@ -98,6 +98,8 @@ void weir__composition_destroy(weir__composition *composition);
 weir__part *weir__part_find(const weir__composition *composition, const char *name);
 /* True: something can be sent to it. */
 bool weir__part_receives(const weir__part *part);
+/* True: it has a feed; or nobody knows what it is. */
+bool weir__part_publishes(const weir__part *part);
 
 /* ---- its steps ---- */
 

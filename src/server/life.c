@@ -37,6 +37,7 @@ struct life {
     const weir__life_options *options;
     weir__life_result *result;
     int signals;
+    int sources_done; /* a doorbell: all of them have come to their end */
     weir__notify notify;
     weir__pulse *pulse;
     weir_ns fed; /* when the watchdog was, or would have been */
@@ -129,8 +130,11 @@ static int least(weir_ns a, weir_ns b)
 static int wait_for(life *l, weir_ns timeout)
 {
     const job *jobs[] = { &l->start, &l->stop, &l->reload };
-    struct pollfd set[4] = { { .fd = l->signals, .events = POLLIN } };
+    struct pollfd set[5] = { { .fd = l->signals, .events = POLLIN } };
     nfds_t count = 1;
+    if (l->sources_done >= 0) {
+        set[count++] = (struct pollfd){ .fd = l->sources_done, .events = POLLIN };
+    }
     for (size_t i = 0; i < 3; i++) {
         if (jobs[i]->running) {
             set[count++] = (struct pollfd){ .fd = jobs[i]->done, .events = POLLIN };
@@ -274,6 +278,21 @@ static bool start(life *l)
     return l->start_status == WEIR_OK && !told;
 }
 
+static void ring(void *context)
+{
+    weir__doorbell_ring(((life *)context)->sources_done);
+}
+
+/* What is done with what it was given ends by itself; a reload may have brought another source. */
+static bool has_ended(life *l)
+{
+    if (l->sources_done < 0) {
+        return false;
+    }
+    weir__doorbell_clear(l->sources_done);
+    return !l->reload.running && weir_components_are_done(l->engine);
+}
+
 static void watch(life *l)
 {
     const weir_ns began = weir__clock_now();
@@ -295,9 +314,12 @@ static void watch(life *l)
             feed(l, now);
             wait = l->notify.watchdog / 4 < wait ? l->notify.watchdog / 4 : wait;
         }
+        if (l->hung_up && !l->reload.running) { /* while it started, or while it reloaded */
+            begin_reload(l, now);
+        }
         const int signal = wait_for(l, wait);
         l->hung_up = l->hung_up || signal == SIGHUP;
-        if (is_end(signal)) {
+        if (is_end(signal) || has_ended(l)) {
             break;
         }
         if (is_done(&l->reload)) {
@@ -353,6 +375,8 @@ void weir__life_run(weir__server *server, int signals, const weir__life_options 
     if (!weir__notify_open(&l.notify, text, sizeof(text))) {
         options->say(options->context, text);
     }
+    l.sources_done = weir__doorbell_open();
+    weir_components_on_done(l.engine, ring, &l);
     const bool runs = start(&l);
     weir_status status = l.start_status != WEIR_STOPPING ? l.start_status : WEIR_OK;
     *error = l.start_error;

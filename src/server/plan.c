@@ -128,7 +128,7 @@ static void check_kind(weir__composition *c, const weir__part *part)
     if (type == NULL) {
         return;
     }
-    if (type->kind != WEIR_KIND_SOURCE &&
+    if (!weir__part_publishes(part) &&
         weir__is_given(weir__child(c->config->tree, part->node, "feed"))) {
         path_of(part, "feed", &path);
         SAY(c, WEIR__ERROR, place_of(c, part, "feed"), path.text,
@@ -170,7 +170,7 @@ static bool fits(const weir__part *part, weir__reference_kind kind)
     case WEIR__REFERS_TARGET:
         return weir__part_receives(part);
     case WEIR__REFERS_FEED:
-        return !part->is_router && (part->type == NULL || part->type->kind == WEIR_KIND_SOURCE);
+        return weir__part_publishes(part);
     case WEIR__REFERS_AFTER:
     default:
         return !part->is_router;

@@ -90,7 +90,7 @@ static weir_status add_component(weir__server *server, weir__running *running, w
         .overflow = (weir_overflow)s->overflow,
         .on_failure = (weir_directive)s->on_failure,
     };
-    if (part->type->kind == WEIR_KIND_SOURCE) {
+    if (weir__part_publishes(part)) {
         feed_options_of(s, &feed);
         options.feed = &feed;
     }

@@ -34,7 +34,7 @@ typedef struct heard {
     weir__atomic_u32 shut; /* nothing is taken: FULL */
     char **texts;          /* under lock; each `count` of them, cut at KEPT_MAX */
     uint32_t *sizes;
-    const weir_event_type **types;
+    char *kinds; /* t: text, b: bytes, o: other */
     size_t room;
     size_t keep; /* only so many */
 } heard;
@@ -57,14 +57,16 @@ static weir_status collector_handler(void *state, weir_turn *turn, const weir_ev
             h->room = h->room * 2 + 1024;
             h->texts = realloc(h->texts, h->room * sizeof(*h->texts));
             h->sizes = realloc(h->sizes, h->room * sizeof(*h->sizes));
-            h->types = realloc(h->types, h->room * sizeof(*h->types));
+            h->kinds = realloc(h->kinds, h->room);
         }
         const size_t kept = event->size < KEPT_MAX ? event->size : KEPT_MAX;
         h->texts[i] = malloc(kept + 1);
         memcpy(h->texts[i], event->data, kept);
         h->texts[i][kept] = '\0';
         h->sizes[i] = event->size;
-        h->types[i] = event->type;
+        h->kinds[i] = event->type == &weir_text_type    ? 't'
+                      : event->type == &weir_bytes_type ? 'b'
+                                                        : 'o';
     }
     weir__mutex_unlock(&h->lock);
     weir__add(&h->bytes, event->size, relaxed);
@@ -179,7 +181,7 @@ static inline void bench_close(bench *b)
     }
     free(b->heard.texts);
     free(b->heard.sizes);
-    free(b->heard.types);
+    free(b->heard.kinds);
 }
 
 static inline uint64_t bench_figure(bench *b, const char *name, const char *figure)

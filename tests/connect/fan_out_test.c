@@ -6,6 +6,7 @@
  */
 #include "connect_support.h"
 
+#include "weir/admin.h"
 #include "weir/dead_letter.h"
 
 /* A second sink, beside the collector. */
@@ -157,20 +158,48 @@ static void no_target_is_an_error(void **unused)
     bench_close(&b);
 }
 
-static void the_null_sink_counts(void **unused)
+static void a_sink_that_discards_counts(void **unused)
 {
     (void)unused;
     bench b;
     bench_open(&b);
-    assert_int_equal(bench_add(&b, &weir__null_type, "null", "", NULL), WEIR_OK);
+    assert_int_equal(bench_add(&b, &weir__discard_type, "discard", "", NULL), WEIR_OK);
     bench_start(&b);
-    const weir_processor null = weir_processor_find(b.engine, "null");
+    const weir_processor sink = weir_processor_find(b.engine, "discard");
     const weir_event event = { .type = &weir_text_type, .data = "event", .size = 5 };
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(weir_engine_post(b.engine, null, &event), WEIR_OK);
+        assert_int_equal(weir_engine_post(b.engine, sink, &event), WEIR_OK);
     }
-    assert_true(TEST_AWAIT(bench_figure(&b, "null", "events") == 10));
-    assert_int_equal(bench_figure(&b, "null", "bytes"), 50);
+    assert_true(TEST_AWAIT(bench_figure(&b, "discard", "events") == 10));
+    assert_int_equal(bench_figure(&b, "discard", "bytes"), 50);
+    bench_stop(&b);
+    bench_close(&b);
+}
+
+static void people_see_what_connectors_count(void **unused)
+{
+    (void)unused;
+    bench b;
+    bench_open(&b);
+    assert_int_equal(bench_add(&b, &weir__discard_type, "first", "", NULL), WEIR_OK);
+    assert_int_equal(bench_add(&b, &weir__discard_type, "second", "", NULL), WEIR_OK);
+    bench_start(&b);
+    char *answer = NULL;
+    const char *const all[] = { "connectors" };
+    assert_int_equal(weir_admin_run(b.engine, all, 1, false, 0, &answer), WEIR_OK);
+    const char *first = strstr(answer, "\"first\""), *second = strstr(answer, "\"second\"");
+    assert_non_null(first);
+    assert_true(second > first);
+    assert_non_null(strstr(first, "\"events\""));
+    weir_admin_free(b.engine, answer);
+    const char *const one[] = { "connectors", "second" };
+    assert_int_equal(weir_admin_run(b.engine, one, 2, false, 0, &answer), WEIR_OK);
+    assert_null(strstr(answer, "\"first\""));
+    assert_non_null(strstr(answer, "\"second\""));
+    weir_admin_free(b.engine, answer);
+    const char *const none[] = { "connectors", "third" };
+    assert_int_equal(weir_admin_run(b.engine, none, 2, false, 0, &answer), WEIR_UNKNOWN);
+    weir_admin_free(b.engine, answer);
     bench_stop(&b);
     bench_close(&b);
 }
@@ -182,7 +211,8 @@ int main(void)
         cmocka_unit_test(a_target_that_is_full_is_left_alone_and_tried_again),
         cmocka_unit_test(what_a_target_did_not_get_can_be_a_dead_letter),
         cmocka_unit_test(no_target_is_an_error),
-        cmocka_unit_test(the_null_sink_counts),
+        cmocka_unit_test(a_sink_that_discards_counts),
+        cmocka_unit_test(people_see_what_connectors_count),
     };
     return cmocka_run_group_tests_name("fan_out", tests, NULL, NULL);
 }

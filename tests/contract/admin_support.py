@@ -87,9 +87,12 @@ class Server:
         with socket.socket(socket.AF_UNIX) as s:
             s.settimeout(20)
             s.connect(self.socket)
-            s.sendall(data)
-            if close:
-                s.shutdown(socket.SHUT_WR)
+            try:
+                s.sendall(data)
+                if close:
+                    s.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # refused before it was sent; the answer counts
             return receive(s, b"\n")
 
     def refused(self, way="http"):

@@ -2,8 +2,8 @@
  * slow_test.c - one slow subscriber and three fast ones, policy by policy (S-73): what the slow one
  * loses is exact, the others lose nothing, and nobody waits for himself.
  *
- * The slow one is held in its handler, so that it is as slow as can be. It is tried in both kinds of
- * lanes: on a dispatcher of one thread, and on one of two.
+ * The slow one is held in its handler, so that it is as slow as can be. It is tried in both kinds
+ * of lanes: on a dispatcher of one thread, and on one of two.
  *
  * SPDX-License-Identifier: Apache-2.0
  */

@@ -1,5 +1,5 @@
 /*
- * connect/null.c - the sink `null`: counts what it gets, and that is all.
+ * connect/discard.c - the sink `discard`: counts what it gets, and that is all.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -9,22 +9,22 @@
 enum { EVENTS, BYTES };
 static const char *const figures[] = { "events", "bytes", NULL };
 
-typedef struct null_sink {
+typedef struct discard {
     weir__meter meter;
-} null_sink;
+} discard;
 
 static weir_status init(void *state, weir_component *self, const void *config, weir_error *error)
 {
     (void)config;
     (void)error;
-    weir__meter_open(&((null_sink *)state)->meter, self, "null", figures);
+    weir__meter_open(&((discard *)state)->meter, self, "discard", figures);
     return WEIR_OK;
 }
 
 static weir_status handler(void *state, weir_turn *turn, const weir_event *event)
 {
     (void)turn;
-    null_sink *n = state;
+    discard *n = state;
     weir__meter_add(&n->meter, EVENTS, 1);
     weir__meter_add(&n->meter, BYTES, event->size);
     return WEIR_OK;
@@ -33,15 +33,15 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
 static void tear_down(void *state, weir_component *self)
 {
     (void)self;
-    weir__meter_close(&((null_sink *)state)->meter);
+    weir__meter_close(&((discard *)state)->meter);
 }
 
-const weir_component_type weir__null_type = {
+const weir_component_type weir__discard_type = {
     .struct_size = sizeof(weir_component_type),
     .kind = WEIR_KIND_SINK,
-    .name = "null",
+    .name = "discard",
     .help = "counts what it gets, and that is all",
-    .state_size = sizeof(null_sink),
+    .state_size = sizeof(discard),
     .init = init,
     .tear_down = tear_down,
     .handler = handler,
