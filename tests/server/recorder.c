@@ -12,7 +12,7 @@
 #include <weir/weir.h>
 
 static const char *const moments[] = {
-    "never", "init", "start", "start-complete", "handler", NULL
+    "never", "init", "start", "start-complete", "handler", "flush", NULL
 };
 enum { NEVER, INIT, START, START_COMPLETE, HANDLER, FLUSH };
 
