@@ -136,7 +136,9 @@ void weir__component_tear_down(weir_component *c, weir_ns deadline)
     }
     weir_status status = WEIR_OK;
     if (phase == WEIR__COMPONENT_STARTED || phase == WEIR__COMPONENT_RUNNING) {
-        status = run(c, WEIR__ERRAND_STOP, deadline); /* there was no time for it */
+        /* There was no time for it. What cannot be flushed now never will be. */
+        (void)run(c, WEIR__ERRAND_FLUSH, deadline);
+        status = run(c, WEIR__ERRAND_STOP, deadline);
     }
     if (status == WEIR_OK && phase != WEIR__COMPONENT_ADDED) {
         status = run(c, WEIR__ERRAND_TEAR_DOWN, deadline);
