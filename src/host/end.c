@@ -287,6 +287,12 @@ static weir_component *find_removable(weir__host *host, const char *name, weir_e
                                  c->name);
             return NULL;
         }
+        char router[64];
+        if (weir__component_is_routed_to(c, router, sizeof(router))) {
+            (void)weir__error_at(error, WEIR_E_INVALID, "weir_component_remove",
+                                 "router %s routes to %s: stop it first", router, c->name);
+            return NULL;
+        }
         found = c;
     }
     if (found == NULL) {

@@ -76,14 +76,14 @@ static bool make_room(weir_component *c)
         return true;
     }
     const size_t room = c->origin_room > 0 ? 2 * c->origin_room : 64;
-    weir_origin **more = weir__allocate(allocator, room * sizeof(*more));
+    weir_origin **more = weir__allocate(allocator, room * sizeof(void *));
     if (more == NULL) {
         return false;
     }
     if (c->origin_count > 0) {
-        memcpy(more, c->origins, c->origin_count * sizeof(*more));
+        memcpy(more, c->origins, c->origin_count * sizeof(void *));
     }
-    weir__release(allocator, c->origins, c->origin_room * sizeof(*more));
+    weir__release(allocator, c->origins, c->origin_room * sizeof(void *));
     c->origins = more;
     c->origin_room = room;
     return true;
