@@ -81,7 +81,7 @@ weir__agent *weir__agent_join(weir_engine *engine, weir_thread thread, const wei
     if (agent != NULL) {
         agent->id = ++engine->agent_ids;
         weir__mutex_lock(&agents->lock);
-        weir__agents_ask(agents, &agent->join); /* [A3] pairs with [A4] */
+        weir__agents_ask(agents, &agent->join);
         weir__mutex_unlock(&agents->lock);
         weir__thread_wake(to);
     } else if (to != NULL) {
@@ -115,10 +115,11 @@ static weir__answer await(weir__agents *agents, weir__request *request)
 weir_status weir__agent_call(weir__agent *agent, void (*call)(void *argument), void *argument)
 {
     weir__thread *thread = agent->thread;
-    weir__agents *agents = thread->agents;
+    weir__agents *agents = weir__agents_if_any(thread);
     weir__request request = {
         .kind = WEIR__REQUEST_CALL, .agent = agent, .call = call, .argument = argument
     };
+    weir__store(&request.answer, WEIR__ANSWER_NONE, relaxed);
     if (on_its_thread(thread)) {
         call(argument);
         return WEIR_OK;
@@ -139,8 +140,9 @@ weir_status weir__agent_call(weir__agent *agent, void (*call)(void *argument), v
 void weir__agent_leave(weir__agent *agent)
 {
     weir__thread *thread = agent->thread;
-    weir__agents *agents = thread->agents;
+    weir__agents *agents = weir__agents_if_any(thread);
     weir__request request = { .kind = WEIR__REQUEST_LEAVE, .agent = agent };
+    weir__store(&request.answer, WEIR__ANSWER_NONE, relaxed);
     const bool own = on_its_thread(thread);
     if (own && agents->walking) {
         /* Its list is being walked, maybe by way of this very agent. */

@@ -54,19 +54,31 @@ void weir__agents_ask(weir__agents *agents, weir__request *request)
         agents->last->next = request;
     }
     agents->last = request;
+    /* [A7] pairs with [A8]. */
     weir__or(&agents->thread->hosting, WEIR__HOSTING_REQUESTS, seq_cst);
 }
 
-static weir__request *take(weir__agents *agents)
+/* Out of the queue. The bit is cleared with the last one: a thread that looked in between would
+ * sleep, and nobody wakes it for what is still there. */
+static void drop(weir__agents *agents, const weir__request *request)
 {
-    weir__request *request = agents->first;
-    if (request != NULL) {
+    weir__request *before = NULL;
+    weir__request *at = agents->first;
+    while (at != request) {
+        before = at;
+        at = at->next;
+    }
+    if (before != NULL) {
+        before->next = request->next;
+    } else {
         agents->first = request->next;
+    }
+    if (agents->last == request) {
+        agents->last = before;
     }
     if (agents->first == NULL) {
         weir__and(&agents->thread->hosting, ~(uint32_t)WEIR__HOSTING_REQUESTS, seq_cst);
     }
-    return request;
 }
 
 static void unwatch(weir__agents *agents, weir__agent *agent)
@@ -83,19 +95,8 @@ void weir__agents_forget(weir__agents *agents, weir__agent *agent)
         agents->current = NULL;
     }
     unwatch(agents, agent);
-    if (unlist(agents, agent)) {
-        return;
-    }
-    /* Its join is still in the queue. */
-    weir__request *left = agents->first;
-    agents->first = NULL;
-    weir__and(&agents->thread->hosting, ~(uint32_t)WEIR__HOSTING_REQUESTS, seq_cst);
-    while (left != NULL) {
-        weir__request *next = left->next;
-        if (left != &agent->join) {
-            weir__agents_ask(agents, left);
-        }
-        left = next;
+    if (!unlist(agents, agent)) {
+        drop(agents, &agent->join);
     }
 }
 
@@ -128,7 +129,10 @@ static void serve(weir__agents *agents)
 {
     for (;;) {
         weir__mutex_lock(&agents->lock);
-        weir__request *request = take(agents);
+        weir__request *request = agents->first;
+        if (request != NULL) {
+            drop(agents, request);
+        }
         if (request != NULL && request->kind == WEIR__REQUEST_JOIN) {
             enlist(agents, request->agent);
         } else if (request != NULL && request->kind == WEIR__REQUEST_LEAVE) {
@@ -149,29 +153,21 @@ static void serve(weir__agents *agents)
 /* The lock held: without the thread. Calls are refused, or stay. */
 static void settle(weir__agents *agents, bool refuse)
 {
-    weir__request *left = agents->first;
-    agents->first = NULL;
-    weir__and(&agents->thread->hosting, ~(uint32_t)WEIR__HOSTING_REQUESTS, seq_cst);
-    while (left != NULL) {
-        weir__request *next = left->next;
-        switch (left->kind) {
-        case WEIR__REQUEST_JOIN:
-            enlist(agents, left->agent);
-            break;
-        case WEIR__REQUEST_LEAVE:
-            weir__agents_forget(agents, left->agent);
-            answer(agents, left, WEIR__ANSWER_DONE);
-            break;
-        case WEIR__REQUEST_CALL:
-        default:
-            if (refuse) {
-                answer(agents, left, WEIR__ANSWER_REFUSED);
-            } else {
-                weir__agents_ask(agents, left);
-            }
-            break;
+    weir__request *next;
+    for (weir__request *request = agents->first; request != NULL; request = next) {
+        next = request->next;
+        if (request->kind == WEIR__REQUEST_CALL && !refuse) {
+            continue;
         }
-        left = next;
+        drop(agents, request);
+        if (request->kind == WEIR__REQUEST_JOIN) {
+            enlist(agents, request->agent);
+        } else if (request->kind == WEIR__REQUEST_LEAVE) {
+            weir__agents_forget(agents, request->agent);
+            answer(agents, request, WEIR__ANSWER_DONE);
+        } else {
+            answer(agents, request, WEIR__ANSWER_REFUSED);
+        }
     }
 }
 
@@ -188,7 +184,7 @@ static void close(weir__agents *agents)
 
 void weir__agents_let_go(weir__thread *thread)
 {
-    weir__agents *agents = thread->agents;
+    weir__agents *agents = weir__agents_if_any(thread);
     if (agents == NULL || !agents->held) {
         return;
     }
@@ -204,7 +200,7 @@ void weir__agents_let_go(weir__thread *thread)
 
 void weir__agents_close(weir__thread *thread)
 {
-    weir__agents *agents = thread->agents;
+    weir__agents *agents = weir__agents_if_any(thread);
     if (agents == NULL) {
         return;
     }
@@ -280,9 +276,9 @@ static void bury_those_that_left(weir__agents *agents)
 
 bool weir__agents_round(weir__thread *thread)
 {
-    /* [A4] pairs with [A3]: the record. */
+    /* [A8] pairs with [A7]: the record is there. */
     const uint32_t hosting = weir__load(&thread->hosting, acquire);
-    weir__agents *agents = thread->agents;
+    weir__agents *agents = weir__agents_if_any(thread);
     bool work = false;
     if (!agents->held) {
         hold(agents);
@@ -315,7 +311,7 @@ bool weir__agents_round(weir__thread *thread)
 
 weir_ns weir__agents_until(weir__thread *thread)
 {
-    const weir__agents *agents = thread->agents;
+    const weir__agents *agents = weir__agents_if_any(thread);
     if ((weir__load(&thread->hosting, relaxed) & WEIR__HOSTING_AGENTS) == 0) {
         return WEIR_FOREVER;
     }
@@ -328,10 +324,11 @@ weir_ns weir__agents_until(weir__thread *thread)
 weir__agents *weir__agents_of(weir__thread *thread)
 {
     weir_engine *engine = thread->engine;
-    if (thread->agents != NULL) {
-        return thread->agents;
+    weir__agents *agents = weir__agents_if_any(thread);
+    if (agents != NULL) {
+        return agents;
     }
-    weir__agents *agents = weir__allocate(&engine->allocator, sizeof(*agents));
+    agents = weir__allocate(&engine->allocator, sizeof(*agents));
     if (agents == NULL) {
         return NULL;
     }
@@ -342,13 +339,13 @@ weir__agents *weir__agents_of(weir__thread *thread)
     agents->watched.name = thread->name;
     agents->next = WEIR_FOREVER;
     weir__watchdog_add(engine, &agents->watched);
-    thread->agents = agents;
+    weir__store(&thread->agents, agents, release); /* [A3] pairs with [A4]: it is complete */
     return agents;
 }
 
 void weir__agents_free(weir__thread *thread)
 {
-    weir__agents *agents = thread->agents;
+    weir__agents *agents = weir__agents_if_any(thread);
     if (agents == NULL) {
         return;
     }
@@ -359,16 +356,16 @@ void weir__agents_free(weir__thread *thread)
         weir__agent_free(agent);
     }
     weir__release(&thread->engine->allocator, agents, sizeof(*agents));
-    thread->agents = NULL;
 }
 
 void weir__agents_reopen(weir__thread *thread)
 {
-    if (thread->agents != NULL) {
-        weir__mutex_lock(&thread->agents->lock);
-        WEIR_ASSERT(thread->agents->list == NULL && thread->agents->first == NULL);
-        thread->agents->closed = false;
-        weir__mutex_unlock(&thread->agents->lock);
+    weir__agents *agents = weir__agents_if_any(thread);
+    if (agents != NULL) {
+        weir__mutex_lock(&agents->lock);
+        WEIR_ASSERT(agents->list == NULL && agents->first == NULL);
+        agents->closed = false;
+        weir__mutex_unlock(&agents->lock);
     }
     weir__store(&thread->hosting, 0, relaxed);
 }
@@ -391,7 +388,7 @@ static const weir__agent *find(const weir__agents *agents, uint64_t id)
 
 bool weir__agents_any(weir__thread *thread, char *out, size_t size)
 {
-    weir__agents *agents = thread->agents;
+    weir__agents *agents = weir__agents_if_any(thread);
     if (agents == NULL) {
         return false;
     }
@@ -410,7 +407,7 @@ bool weir__agent_name(weir_engine *engine, uint64_t id, char *out, size_t size)
     weir__mutex_lock(&engine->registry.lock);
     const uint32_t count = weir__threads_count(engine);
     for (uint32_t i = 0; i < count && !found; i++) {
-        weir__agents *agents = weir__thread_at(engine, i)->agents;
+        weir__agents *agents = weir__agents_if_any(weir__thread_at(engine, i));
         if (agents != NULL) {
             weir__mutex_lock(&agents->lock);
             const weir__agent *agent = find(agents, id);

@@ -94,6 +94,12 @@ void weir__agents_ask(weir__agents *agents, weir__request *request);
 void weir__agents_forget(weir__agents *agents, weir__agent *agent);
 void weir__agent_free(weir__agent *agent);
 
+/* NULL: it never had any. */
+static inline weir__agents *weir__agents_if_any(weir__thread *thread)
+{
+    return weir__load(&thread->agents, acquire); /* [A4] pairs with [A3] */
+}
+
 /* registry.lock held. What a thread needs to have agents, made at the first call. NULL: no
  * memory. */
 weir__agents *weir__agents_of(weir__thread *thread);

@@ -116,7 +116,7 @@ static bool is_of_agents(const weir__trail *trail)
 /* The one whose code runs cannot be gone, unless it has left in a call of its own. */
 static void put_agent(const weir__trail *trail, uint64_t id)
 {
-    const weir__agent *agent = trail->thread->agents->current;
+    const weir__agent *agent = weir__agents_if_any(trail->thread)->current;
     weir__line_text(&line, " of agent ");
     if (agent != NULL) {
         put_quoted(agent->name);

@@ -318,8 +318,8 @@ static weir_status copy_options(weir__thread *thread, const weir_thread_options 
     }
     weir__release(allocator, thread->cores, thread->core_total * sizeof(int32_t));
     weir__watchdog_rename(thread->engine, &thread->watched, copy); /* it may be reading the old */
-    if (thread->agents != NULL) {
-        weir__watchdog_rename(thread->engine, &thread->agents->watched, copy);
+    if (weir__agents_if_any(thread) != NULL) {
+        weir__watchdog_rename(thread->engine, &weir__agents_if_any(thread)->watched, copy);
     }
     weir__release_text(allocator, thread->name);
     thread->options = *options;

@@ -82,8 +82,7 @@ typedef struct weir__thread {
                                            not. Set once, and for as long as the engine lives */
     bool external;                      /* the application turns it */
     weir__atomic_u32 hosting;           /* agents, and what is asked of them: engine/agents.h */
-    struct weir__agents *agents;        /* NULL: it never had any. Under registry.lock; for the
-                                           thread once `hosting` says so */
+    WEIR__ATOMIC(struct weir__agents *) agents; /* NULL: it never had any. Set once */
 
     /* Its own. */
     _Alignas(64) weir_engine *engine;

@@ -17,7 +17,7 @@
 
 #define ERRORS_MAX 100u
 #define LETTERS_MAX 1000u
-#define RECENT WEIR_S * 60 /* an error is news for so long */
+#define RECENT (60 * WEIR_S) /* an error is news for so long */
 
 /* ---- components, services ---- */
 
@@ -266,7 +266,8 @@ const weir__admin_group weir__admin_host = {
     (const weir__admin_row[]){
         { "components", NULL, "sources, services, sinks and processors of the configuration",
           on_components, false, false },
-        { "services", NULL, "the services among them", on_services, false, false },
+        { "services", NULL, "services: where they run, and how they fare", on_services, false,
+          false },
         { "feeds", NULL, "feeds: what was published, who is slow, what is committed", on_feeds,
           false, false },
         { "errors", NULL, "the last 100 errors, with component and time", on_errors, false, false },

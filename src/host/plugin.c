@@ -129,7 +129,7 @@ static weir_status check_file(const char *path, const char *real, weir_error *er
 /* What the linker says, without the path, which stands before it anyway. */
 static const char *linker_text(const char *real)
 {
-    const char *text = dlerror(); /* NOLINT(concurrency-mt-unsafe): the thread's own, in glibc */
+    const char *text = dlerror(); /* NOLINT(concurrency-mt-unsafe): glibc keeps one a thread */
     if (text == NULL) {
         return "no reason is given";
     }

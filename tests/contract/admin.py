@@ -55,6 +55,19 @@ def check_command(check, server):
     check("as a table, too", status == 0 and "cut off" in err, err)
 
 
+def check_page(check, server):
+    """The table of docs/guide/admin.md is what `commands` says."""
+    rows = []
+    for row in server.ask("commands")["rows"]:
+        if row["command"] not in ("book reset", "hostile", "large"):  # of the test's own
+            name = f"{row['command']} {row['arguments']}".strip().replace("|", "\\|")
+            rows.append(f"| `{name}` | {'yes' if row['changes'] else ''} | {row['help']} |")
+    page = (tap.ROOT / "docs/guide/admin.md").read_text(encoding="utf-8").splitlines()
+    table = [line for line in page if line.startswith("| `")]
+    check("docs/guide/admin.md has every command, as it says itself", table == rows,
+          "\n".join(sorted(set(table) ^ set(rows))))
+
+
 def check_ways(check, server):
     name = os.path.basename(server.socket).removesuffix(".sock")
     folder = os.path.dirname(server.socket)
@@ -254,6 +267,7 @@ def check_threads(check, server):
 with tap.plan() as check:
     with Server(http__port=0, http__token=TOKEN) as main:
         check_command(check, main)
+        check_page(check, main)
         check_ways(check, main)
         check_http(check, main)
         check_socket(check, main)

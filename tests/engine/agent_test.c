@@ -217,7 +217,7 @@ typedef struct quitter {
 static int32_t quit(void *context, weir_ns *next)
 {
     quitter *q = context;
-    (void)next;
+    *next = WEIR_FOREVER;
     atomic_fetch_add(&q->calls, 1);
     weir__agent_leave(q->other);
     weir__agent_leave(q->self);

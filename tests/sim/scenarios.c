@@ -11,7 +11,7 @@
 #include "simulate/simulate.h"
 #include "weir/sim.h"
 
-#define SCENARIOS_MAX 512
+#define SCENARIOS_MAX 400
 #define NAME_MAX 48
 
 /* The linker's names. NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp): see

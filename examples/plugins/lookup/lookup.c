@@ -71,25 +71,32 @@ static weir_status init(void *state, weir_component *self, const void *given, we
     return WEIR_OK;
 }
 
+static weir_status send_line(enrich *e, weir_turn *turn, const weir_event *path, const char *text,
+                             size_t size)
+{
+    char line[1100];
+    const int length =
+        snprintf(line, sizeof(line), "%.*s: %.*s", (int)(path->size < 512 ? path->size : 512),
+                 (const char *)path->data, (int)size, text);
+    const weir_event out = { .type = &weir_text_type, .data = line, .size = (uint32_t)length };
+    return weir_turn_send(turn, &e->config->to, &out);
+}
+
 static weir_status on_answer(void *state, weir_turn *turn, const weir_event *event)
 {
     enrich *e = state;
     weir_event *path = &e->kept[event->tag];
-    char line[1100];
-    const int size =
-        event->type == &weir_timeout_type
-            ? snprintf(line, sizeof(line), "%.*s: (no answer)", (int)path->size,
-                       (const char *)path->data)
-            : snprintf(line, sizeof(line), "%.*s: %.*s", (int)path->size, (const char *)path->data,
-                       (int)event->size, (const char *)event->data);
-    const weir_event out = { .type = &weir_text_type, .data = line, .size = (uint32_t)size };
-    const weir_status status = weir_turn_send(turn, &e->config->to, &out);
+    const char *text = weir_event_as(event, &weir_text_type);
+    const weir_status status = text != NULL ? send_line(e, turn, path, text, event->size)
+                                            : send_line(e, turn, path, "(no answer)", 11);
     if (status == WEIR_OK || status == WEIR_DROPPED) {
         weir_event_release(path);
     }
     return status; /* FULL: the same answer comes again */
 }
 
+/* A line that cannot be asked about now is told as such. To come again would be to wait for answers
+ * that stand behind it, in the same mailbox. */
 static weir_status on_line(void *state, weir_turn *turn, const weir_event *event)
 {
     enrich *e = state;
@@ -97,19 +104,16 @@ static weir_status on_line(void *state, weir_turn *turn, const weir_event *event
     while (place < ASKED_MAX && e->kept[place].type != NULL) {
         place++;
     }
-    if (place == ASKED_MAX || event->size >= 512) {
-        return place == ASKED_MAX ? WEIR_FULL : WEIR_OK; /* comes again; is no path */
-    }
-    weir_status status = weir_event_keep(weir_turn_engine(turn), event, &e->kept[place]);
-    if (status != WEIR_OK) {
-        return status;
+    if (place == ASKED_MAX || event->size >= 512 ||
+        weir_event_keep(weir_turn_engine(turn), event, &e->kept[place]) != WEIR_OK) {
+        return send_line(e, turn, event, "(not asked)", 11);
     }
     const weir_ask_options ask = { .struct_size = sizeof(ask), .then = on_answer, .tag = place };
-    status = weir_turn_ask(turn, e->config->reader.processor, event, &ask);
-    if (status != WEIR_OK) {
+    if (weir_turn_ask(turn, e->config->reader.processor, event, &ask) != WEIR_OK) {
         weir_event_release(&e->kept[place]);
+        return send_line(e, turn, event, "(not asked)", 11);
     }
-    return status;
+    return WEIR_OK;
 }
 
 static void tear_down(void *state, weir_component *self)

@@ -135,28 +135,26 @@ static weir_status on_answer(void *state, weir_turn *turn, const weir_event *eve
     return status;
 }
 
+/* One that cannot be asked about now is rejected at once. To come again would be to wait for
+ * answers that stand behind this order, in the same mailbox. */
 static weir_status on_order(void *state, weir_turn *turn, const weir_event *event)
 {
     check *c = state;
-    if (c->free_count == 0) {
-        return WEIR_FULL; /* comes again */
-    }
-    const uint16_t place = c->free[c->free_count - 1];
-    weir_status status = weir_event_keep(weir_turn_engine(turn), event, &c->kept[place]);
-    if (status != WEIR_OK) {
-        return status;
+    const uint16_t place = c->free_count > 0 ? c->free[c->free_count - 1] : 0;
+    if (c->free_count == 0 ||
+        weir_event_keep(weir_turn_engine(turn), event, &c->kept[place]) != WEIR_OK) {
+        return weir_turn_send(turn, &c->config->rejected, event);
     }
     const weir_ask_options ask = {
         .struct_size = sizeof(ask), .timeout = c->config->timeout, .then = on_answer, .tag = place
     };
-    status = weir_turn_ask(turn, c->config->service.processor,
-                           WEIR_EVENT(question, .quantity = quantity_of(event)), &ask);
-    if (status == WEIR_OK) {
-        c->free_count--;
-    } else {
+    if (weir_turn_ask(turn, c->config->service.processor,
+                      WEIR_EVENT(question, .quantity = quantity_of(event)), &ask) != WEIR_OK) {
         weir_event_release(&c->kept[place]);
+        return weir_turn_send(turn, &c->config->rejected, event);
     }
-    return status;
+    c->free_count--;
+    return WEIR_OK;
 }
 
 static void check_tear_down(void *state, weir_component *self)
