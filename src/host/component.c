@@ -13,6 +13,7 @@
 
 #define PATH "weir_component_add"
 #define INSTANCES_MAX 1000u
+#define RETRY_DELAY_MOST (100 * WEIR_MS)
 
 /* What is asked for, while it is made. */
 typedef struct draft {
@@ -217,7 +218,10 @@ static weir_status add_processor(weir_component *c, const weir_component_options
                        .handler = weir__component_handle, .argument = c->state,
                        .mailbox_max = o->mailbox_max, .overflow = o->overflow,
                        .on_failure = own_way ? o->on_failure : c->type.on_failure,
-                       .retry_max = c->type.retry_max, .retry_delay = c->type.retry_delay),
+                       .retry_max = c->type.retry_max, .retry_delay = c->type.retry_delay,
+                       .retry_delay_max = c->type.retry_delay > RETRY_DELAY_MOST
+                                              ? c->type.retry_delay
+                                              : RETRY_DELAY_MOST),
         &own);
     if (c->address.id != 0) {
         return WEIR_OK;
