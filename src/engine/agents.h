@@ -97,7 +97,7 @@ void weir__agent_free(weir__agent *agent);
 /* NULL: it never had any. */
 static inline weir__agents *weir__agents_if_any(weir__thread *thread)
 {
-    return weir__load(&thread->agents, acquire); /* [A4] pairs with [A3] */
+    return weir__load(&thread->agents, acquire); /* [AG4] pairs with [AG3] */
 }
 
 /* registry.lock held. What a thread needs to have agents, made at the first call. NULL: no
