@@ -184,12 +184,13 @@ static void close(weir__agents *agents)
 
 void weir__agents_let_go(weir__thread *thread)
 {
-    weir__agents *agents = weir__agents_if_any(thread);
-    if (agents == NULL || !agents->held) {
+    if (!thread->holds) {
         return;
     }
+    weir__agents *agents = weir__agents_if_any(thread);
     weir__mutex_lock(&agents->lock);
     agents->held = false;
+    thread->holds = false;
     if (weir__load(&thread->engine->phase, seq_cst) >= WEIR__ABANDONED) {
         close(agents);
     } else {
@@ -217,6 +218,7 @@ static void hold(weir__agents *agents)
 {
     weir__mutex_lock(&agents->lock);
     agents->held = !agents->closed;
+    agents->thread->holds = agents->held;
     weir__mutex_unlock(&agents->lock);
     weir__watched_by(&agents->watched, weir__load(&agents->thread->watched.system_id, relaxed));
 }
@@ -280,9 +282,9 @@ bool weir__agents_round(weir__thread *thread)
     const uint32_t hosting = weir__load(&thread->hosting, acquire);
     weir__agents *agents = weir__agents_if_any(thread);
     bool work = false;
-    if (!agents->held) {
+    if (!thread->holds) {
         hold(agents);
-        if (!agents->held) {
+        if (!thread->holds) {
             return false;
         }
     }
@@ -311,10 +313,10 @@ bool weir__agents_round(weir__thread *thread)
 
 weir_ns weir__agents_until(weir__thread *thread)
 {
-    const weir__agents *agents = weir__agents_if_any(thread);
-    if ((weir__load(&thread->hosting, relaxed) & WEIR__HOSTING_AGENTS) == 0) {
+    if (!thread->hosts) {
         return WEIR_FOREVER;
     }
+    const weir__agents *agents = weir__agents_if_any(thread);
     const weir_ns most = agents->soon ? weir__clock_now() + thread->options.max_park : WEIR_FOREVER;
     return most < agents->next ? most : agents->next;
 }
