@@ -93,7 +93,9 @@ typedef struct weir_component_type {
     weir_status (*finish)(void *state, weir_turn *turn);
     /* What a failing handler leads to, unless the instance says otherwise: as in
      * weir_processor_options. A handler that passes events on, and answers FULL when it cannot,
-     * says WEIR_RETRY, 1,000,000 and a millisecond: so it waits, in order, and nothing is lost. */
+     * says WEIR_RETRY, 1,000,000 and a millisecond: so it waits, in order, and nothing is lost.
+     * Of components the delays double up to 100 ms: what was full for long is seen to be so no
+     * more soon. */
     weir_directive on_failure;
     uint32_t retry_max;
     weir_ns retry_delay;

@@ -222,13 +222,17 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     s->engine = weir_component_engine(self);
     s->config = config;
     const sink_config *c = s->config;
-    weir__meter_open(&s->meter, self, "file-sink", figures);
     const size_t most = (size_t)(c->buffer_max > c->buffer ? c->buffer_max : c->buffer);
     if (!weir__writer_open(&s->writer, c->format, (size_t)c->buffer, most)) {
         return weir__error_memory(error, weir_component_name(self));
     }
     const bool cut = c->format == WEIR__WRITE_LINES && !c->keep_torn;
-    return open_file(s, cut, weir_time_now(s->engine), error) ? WEIR_OK : WEIR_E_SYSTEM;
+    if (!open_file(s, cut, weir_time_now(s->engine), error)) {
+        weir__writer_close(&s->writer);
+        return WEIR_E_SYSTEM;
+    }
+    weir__meter_open(&s->meter, self, "file-sink", figures);
+    return WEIR_OK;
 }
 
 static weir_status handler(void *state, weir_turn *turn, const weir_event *event)

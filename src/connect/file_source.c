@@ -281,6 +281,14 @@ static void watch_file(file_source *f)
 
 /* ---- hooks ---- */
 
+static void let_go(file_source *f)
+{
+    weir__tail_close(&f->tail);
+    weir__position_close(&f->position);
+    free(f->position_path);
+    f->position_path = NULL;
+}
+
 static weir_status init(void *state, weir_component *self, const void *config, weir_error *error)
 {
     file_source *f = state;
@@ -289,13 +297,9 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     f->self = self;
     f->config = config;
     f->tail.fd = -1;
-    weir__meter_open(&f->meter, self, "file", figures);
     weir_status status = WEIR_OK;
     if (f->config->strategy == WEIR__TAIL_COMMITTED) {
         status = open_position(f, &place, &known, error);
-    }
-    if (status != WEIR_OK) {
-        return status;
     }
     const weir__tail_options tail = {
         .path = f->config->path,
@@ -307,7 +311,15 @@ static weir_status init(void *state, weir_component *self, const void *config, w
         .tell = tell,
         .context = f,
     };
-    return weir__tail_open(&f->tail, &tail, known ? &place : NULL, error);
+    if (status == WEIR_OK) {
+        status = weir__tail_open(&f->tail, &tail, known ? &place : NULL, error);
+    }
+    if (status != WEIR_OK) {
+        let_go(f); /* who could not begin is not torn down */
+        return status;
+    }
+    weir__meter_open(&f->meter, self, "file", figures);
+    return WEIR_OK;
 }
 
 static weir_status start(void *state, weir_component *self, weir_error *error)
@@ -436,9 +448,7 @@ static void tear_down(void *state, weir_component *self)
         }
     }
     weir__meter_close(&f->meter);
-    weir__tail_close(&f->tail);
-    weir__position_close(&f->position);
-    free(f->position_path);
+    let_go(f);
 }
 
 const weir_component_type weir__file_type = {

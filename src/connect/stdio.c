@@ -63,7 +63,6 @@ static weir_status stdin_init(void *state, weir_component *self, const void *con
     struct stat about;
     s->self = self;
     s->config = config;
-    weir__meter_open(&s->meter, self, "stdin", stdin_figures);
     if (fstat(STDIN_FILENO, &about) != 0) {
         return weir__error_system(error, errno, weir_component_name(self),
                                   "the standard input is closed");
@@ -72,6 +71,7 @@ static weir_status stdin_init(void *state, weir_component *self, const void *con
     if (!weir__framer_open(&s->framer, &s->config->frame, (size_t)s->config->read_size, 0)) {
         return weir__error_memory(error, weir_component_name(self));
     }
+    weir__meter_open(&s->meter, self, "stdin", stdin_figures);
     return WEIR_OK;
 }
 
@@ -243,14 +243,14 @@ static weir_status stdout_init(void *state, weir_component *self, const void *co
     const stdout_config *c = config;
     struct stat about;
     s->self = self;
-    weir__meter_open(&s->meter, self, "stdout", stdout_figures);
-    if (!weir__writer_open(&s->writer, c->format, 4096, (size_t)c->buffer_max)) {
-        return weir__error_memory(error, weir_component_name(self));
-    }
     if (fstat(STDOUT_FILENO, &about) != 0) {
         return weir__error_system(error, errno, weir_component_name(self),
                                   "the standard output is closed");
     }
+    if (!weir__writer_open(&s->writer, c->format, 4096, (size_t)c->buffer_max)) {
+        return weir__error_memory(error, weir_component_name(self));
+    }
+    weir__meter_open(&s->meter, self, "stdout", stdout_figures);
     s->writer.fd = STDOUT_FILENO;
     s->writer.streams = !S_ISREG(about.st_mode);
     return WEIR_OK;

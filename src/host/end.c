@@ -92,6 +92,13 @@ static void send_finish(weir_component *c, weir_ns deadline)
     if (status != WEIR_OK) {
         weir__component_fail(c, status, "its finish could not be run: %s",
                              weir_status_text(status));
+        return;
+    }
+    /* A stop that finds something waiting says so; this is expected. */
+    weir_counters counters = WEIR_COUNTERS_INIT;
+    while (weir_processor_counters(c->host->engine, c->address, &counters) == WEIR_OK &&
+           counters.depth > 0 && left(c->host, deadline) != WEIR_NOW) {
+        rest(c->host, LOOK_AGAIN);
     }
 }
 

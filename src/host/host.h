@@ -89,6 +89,7 @@ struct weir_component {
     bool shared;              /* has rounds and a handler: the lock is needed */
     bool lost;                /* an errand was not done in time: its thread may be at it still */
     bool subscribed;          /* control, life held */
+    bool begins;              /* its thread: not all of what it published before is replayed yet */
     weir_stop_report stopped; /* of its handler; under host.lock */
     weir__mutex lock;         /* held while its code runs, if `shared` */
     weir__atomic_u32 phase;   /* weir__component_phase; changed by its thread, or without one */
