@@ -97,6 +97,35 @@ static void what_is_not_done_with_is_not_committed(void **state)
     bench_close(&b);
 }
 
+static void a_source_that_was_removed_comes_again_and_goes_on(void **state)
+{
+    scene *s = *state;
+    bench b;
+    bench_open(&b);
+    append(s->path, "0\n1\n");
+    bench_source(&b, &weir__file_type, "tail", with_path(s->path, "commit-fsync = always"));
+    add(&b, &weir__stdin_type, "another", "", NULL);
+    bench_start(&b);
+    UNTIL(bench_count(&b) == 2);
+    for (unsigned i = 2; i < 5; i++) {
+        char line[8];
+        weir_error error = WEIR_ERROR_INIT;
+        const weir_status status = weir_component_remove(b.engine, "collector", 0, &error);
+        assert_int_equal(status, WEIR_OK);
+        assert_int_equal(weir_component_remove(b.engine, "tail", 0, &error), WEIR_OK);
+        snprintf(line, sizeof(line), "%u\n", i);
+        append(s->path, line);
+        bench_source(&b, &weir__file_type, "tail", with_path(s->path, "commit-fsync = always"));
+        UNTIL(bench_count(&b) == i + 1);
+        UNTIL(bench_figure(&b, "tail", "committed") == bench_figure(&b, "tail", "position"));
+    }
+    bench_stop(&b);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(strtoul(bench_text(&b, i), NULL, 10), i);
+    }
+    bench_close(&b);
+}
+
 static void a_source_without_room_waits_and_loses_nothing(void **state)
 {
     scene *s = *state;
@@ -436,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         scene_test(a_file_is_followed_through_a_rotation_as_it_happens),
         scene_test(what_is_not_done_with_is_not_committed),
+        scene_test(a_source_that_was_removed_comes_again_and_goes_on),
         scene_test(a_source_without_room_waits_and_loses_nothing),
         scene_test(bad_lines_are_counted_and_the_others_come),
         scene_test(wrong_options_are_errors_with_a_place),
