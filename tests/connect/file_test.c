@@ -83,14 +83,19 @@ static void what_is_not_done_with_is_not_committed(void **state)
     struct stat about;
     bench_open(&b);
     append(s->path, "0\n1\n2\n");
-    bench_source(&b, &weir__file_type, "tail", with_path(s->path, "commit-fsync = always"));
+    bench_source(&b, &weir__file_type, "tail",
+                 with_path(s->path, "commit-fsync = always, commit-interval = 1ms"));
     weir__store(&b.heard.shut, 1, release);
     bench_start(&b);
     UNTIL(bench_figure(&b, "tail", "events") == 3);
+    for (uint64_t i = 4; i < 10; i++) { /* time goes by, and it works on */
+        append(s->path, "x\n");
+        UNTIL(bench_figure(&b, "tail", "events") == i);
+    }
     assert_int_equal(bench_figure(&b, "tail", "writes"), 1); /* where it began */
     assert_int_equal(bench_figure(&b, "tail", "committed"), 0);
     weir__store(&b.heard.shut, 0, release);
-    UNTIL(bench_figure(&b, "tail", "committed") == 6);
+    UNTIL(bench_figure(&b, "tail", "committed") == 18);
     UNTIL(bench_figure(&b, "tail", "writes") > 1);
     assert_int_equal(stat(beside(s, ".weir-position"), &about), 0);
     bench_stop(&b);
@@ -291,7 +296,9 @@ static void run_until_killed(const char *log, const char *sink)
         weir_log_level_set(b.engine, WEIR_LOG_INFO);
     }
     add(&b, &weir__file_type, "tail",
-        with_path(log, "publish-batch = 50, rotate-wait = 5ms, commit-fsync = always"), NULL);
+        with_path(log, "publish-batch = 50, rotate-wait = 5ms, commit-fsync = always, "
+                       "commit-interval = 1ms"),
+        NULL);
     add(&b, &weir__file_sink_type, "out", with_path(sink, "rotate-size = 20 KiB, keep = 1000"),
         WEIR_NAMES("tail"));
     bench_start(&b);
