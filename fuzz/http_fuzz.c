@@ -61,6 +61,7 @@ weir_status weir_admin_run(weir_engine *engine, const char *const *words, size_t
     return words[0][0] == 'u' ? WEIR_UNKNOWN : WEIR_E_NOMEM;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the header's form */
 void weir_admin_free(weir_engine *engine, char *answer)
 {
     (void)engine;

@@ -244,7 +244,7 @@ round:
     fi;
 
     /*@ engine/duty.c weir__duty_park "weir__store(&thread->wake, 0, seq_cst)"
-     *  "weir__duty_search_end(thread, false)" "return !must_leave(thread) && !any_work(thread)" */
+     *  "weir__duty_search_end(thread, false)" "!must_leave(thread) && !any_work(thread)" */
     end_searching();
     parked = parked | BIT(me);
 #ifndef BUG_NO_SECOND_LOOK

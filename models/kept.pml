@@ -412,7 +412,7 @@ round:
 
     /*@ engine/duty.c weir__duty_round "failed = failed || weir__share_keeps(thread)" */
     /*@ engine/duty.c any_work "return weir__share_keeps(thread) || any_queued(thread)" */
-    /*@ engine/duty.c weir__duty_park "return !must_leave(thread) && !any_work(thread)" */
+    /*@ engine/duty.c weir__duty_park "!must_leave(thread) && !any_work(thread)" */
     if
     :: p != 0 -> goto got
     :: p == 0 && OWN_LENGTH != 0 -> goto round

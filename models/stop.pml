@@ -280,7 +280,7 @@ round:
 
     /*@ engine/duty.c weir__duty_park "weir__store(&thread->wake, 0, seq_cst)"
      *  "weir__or(thread->external ? &dispatcher->parked_external[word]"
-     *  "return !must_leave(thread) && !any_work(thread)" */
+     *  "!must_leave(thread) && !any_work(thread)" */
 #ifndef BUG_WORD_CLEARED_LATE
     atomic { DRAINED -> wake[me] = 0 }
 #endif
@@ -355,7 +355,7 @@ inline wait_until_quiet()
 {
     /*@ engine/shutdown.c wait_for "const uint32_t seen = weir__load(&engine->progress, seq_cst)"
      *  "if (holds(engine))" "weir__wait_until(&engine->progress, seen, deadline)" */
-    /*@ engine/shutdown.c is_quiet "sum_done(engine, &s)"
+    /*@ engine/shutdown.c weir__engine_is_quiet "sum_done(engine, &s)"
      *  "sum_begun(engine, &s)"
      *  "return done == s.attempted + s.hooks_due" */
     do
@@ -435,7 +435,7 @@ proctype stopper()
     byte i, finished, tried;
 
     /*@ engine/shutdown.c begin_stopping "close_to_outsiders(engine, phase)" */
-    /*@ engine/shutdown.c drain "wait_for(engine, is_quiet, deadline)" */
+    /*@ engine/shutdown.c drain "wait_for(engine, weir__engine_is_quiet, deadline)" */
     set_phase(STOPPING);
 #ifndef BUG_CLOSED_IN_FLIGHT
     wait_until_quiet();

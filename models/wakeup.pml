@@ -486,7 +486,7 @@ round:
     EACH(set_bit);
 #endif
 
-    /*@ engine/duty.c weir__duty_park "return !must_leave(thread) && !any_work(thread)" */
+    /*@ engine/duty.c weir__duty_park "!must_leave(thread) && !any_work(thread)" */
     /*@ engine/duty.c park "while (weir__load(&thread->wake, seq_cst) == 0)" */
 #ifndef BUG_NO_SECOND_LOOK
     EACH_OR(LOOK, up);

@@ -6,9 +6,9 @@
  *     admin_load [--clients N] [--seconds S] [--rounds R]
  *
  * The rounds alternate: nobody, the bare server, weir. In each a thread posts an event every
- * 100 us, and its handler takes the time. The clients are a process of their own: each connects, sends a
- * request a byte at a time, and comes again a second after it was thrown out. The result, one line
- * of JSON, has the median of the rounds and the ratio that counts: weir over bare.
+ * 100 us, and its handler takes the time. The clients are a process of their own: each connects,
+ * sends a request a byte at a time, and comes again a second after it was thrown out. The result,
+ * one line of JSON, has the median of the rounds and the ratio that counts: weir over bare.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -97,21 +97,25 @@ static void be_clients(uint16_t port, uint32_t count)
     for (uint32_t i = 0; all != NULL && i < count; i++) {
         all[i] = (slow){ -1, start + (int64_t)i * (1000000000 / count) };
     }
-    for (int64_t next = start; all != NULL; next += 10000000) {
+    if (all == NULL) {
+        _exit(1);
+    }
+    for (int64_t next = start;; next += 10000000) {
         const int64_t now = now_ns();
         for (uint32_t i = 0; i < count; i++) {
             turn_one(&all[i], &to, now);
         }
         sleep_until(next);
     }
-    _exit(1);
 }
 
 /* ---- the servers ---- */
 
+/* NOLINTBEGIN(readability-non-const-parameter): the library's form */
 static enum MHD_Result on_bare(void *context, struct MHD_Connection *connection, const char *url,
                                const char *method, const char *version, const char *upload,
                                size_t *upload_size, void **request)
+/* NOLINTEND(readability-non-const-parameter) */
 {
     static char text[] = "{}";
     (void)context, (void)url, (void)method, (void)version, (void)upload, (void)upload_size;
@@ -151,7 +155,7 @@ static bool open_server(server *s, side which, weir_engine *engine, uint32_t cli
             (void)weir_error_print(&error);
             return false;
         }
-        s->port = (uint16_t)atoi(strrchr(weir__admin_url(s->ours), ':') + 1);
+        s->port = (uint16_t)strtoul(strrchr(weir__admin_url(s->ours), ':') + 1, NULL, 10);
     }
     return true;
 }

@@ -28,6 +28,7 @@ const bench_row *const bench_tables[] = {
     load_w14_rows,
     load_w14_zipf_rows,
     load_w15_rows,
+    load_w16_rows,
     load_lock_rows,
     load_cpu_bound_rows,
     load_grow_rows,

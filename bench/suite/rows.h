@@ -29,6 +29,7 @@ extern const bench_row load_w13_rows[];
 extern const bench_row load_w14_rows[];
 extern const bench_row load_w14_zipf_rows[];
 extern const bench_row load_w15_rows[];
+extern const bench_row load_w16_rows[];
 extern const bench_row load_lock_rows[];
 extern const bench_row load_cpu_bound_rows[];
 extern const bench_row load_grow_rows[];

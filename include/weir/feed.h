@@ -5,11 +5,12 @@
  *     weir_feed_subscribe(engine, ticks, book);
  *     weir_feed_publish(engine, ticks, WEIR_EVENT(tick, .cents = 1250));
  *
- * One writer by default, and that is checked: a publish from a second thread answers E_INVALID,
- * unless the feed was opened with many_writers. Subscribers whose dispatcher is served by one
- * thread share one bounded queue a (feed, thread); others get what is published into their
- * mailboxes. A slow subscriber is dealt with by policy and delays the others by no more than its
- * bound.
+ * One writer by default, and that is checked: the first thread that publishes is it, until it ends;
+ * a publish from a second one answers E_INVALID, unless the feed was opened with many_writers.
+ * Subscribers whose dispatcher is served by one thread share one bounded queue a (feed, thread);
+ * others get what is published into their mailboxes, and have a queue for what finds that full. A
+ * subscriber is *slow* when its mailbox is full and its queue, too; that is dealt with by policy
+ * and delays the others by no more than its bound.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -24,16 +25,17 @@ extern "C" {
 
 typedef enum weir_slow_consumer {
     WEIR_SLOW_DEFAULT = 0, /* backoff */
-    WEIR_SLOW_BACKOFF,    /* "backoff": try for slow_max, then drop for it, count, and warn with its
-                              name, at most once a second */
-    WEIR_SLOW_BLOCK,      /* "block": until it has room, or is gone, or the engine stops */
-    WEIR_SLOW_DISCONNECT, /* "disconnect": try for slow_max, then unsubscribe it, with a warning */
-    WEIR_SLOW_DROP_OLDEST /* "drop-oldest": the oldest that waits for it goes, counted */
+    WEIR_SLOW_BACKOFF,     /* "backoff": try for slow_max; then what has waited longest for it goes,
+                              counted, with a warning that names it, at most once a second. At once
+                              from then on, until it has taken something */
+    WEIR_SLOW_BLOCK,       /* "block": until it has room, or is gone, or the engine stops */
+    WEIR_SLOW_DISCONNECT,  /* "disconnect": try for slow_max, then unsubscribe it, with a warning */
+    WEIR_SLOW_DROP_OLDEST  /* "drop-oldest": what has waited longest for it goes, counted */
 } weir_slow_consumer;
 
 /* Turns what was published into what is delivered: fill *out (its payload lives until the next
  * call) and answer OK; DROPPED filters it out; anything else is reported and counted. On the
- * writer's thread. */
+ * writer's thread; of many writers one at a time. Not to publish into the same feed. */
 typedef weir_status (*weir_mapper)(void *context, const weir_event *in, weir_event *out);
 
 typedef struct weir_feed_options {
@@ -79,8 +81,9 @@ WEIR_API weir_feed weir_feed_open(weir_engine *engine, const weir_feed_options *
 WEIR_API weir_feed weir_feed_find(weir_engine *engine, const char *name);
 
 /* Control. ALREADY: it was so. What is published after subscribe has returned is delivered; after
- * unsubscribe has returned nothing more is put into its mailbox. UNKNOWN: no such feed, or the
- * processor is gone. STOPPING, E_NOMEM. */
+ * unsubscribe has returned nothing more is put into its mailbox, and what waited for it in the
+ * feed's queue is counted as dropped. Across the two nothing comes twice. UNKNOWN: no such feed, or
+ * the processor is gone. STOPPING, E_NOMEM. */
 WEIR_API weir_status weir_feed_subscribe(weir_engine *engine, weir_feed feed,
                                          weir_processor subscriber);
 WEIR_API weir_status weir_feed_unsubscribe(weir_engine *engine, weir_feed feed,
@@ -88,13 +91,16 @@ WEIR_API weir_status weir_feed_unsubscribe(weir_engine *engine, weir_feed feed,
 
 /* With replay_max: until this is called, what is published is kept (the oldest goes first when
  * there is too much, counted); this delivers it once, in order, and from then on publish delivers.
- * Without: nothing. The feed's writer. ALREADY: it has begun. */
+ * Without: nothing. The feed's writer. ALREADY: it has begun. FULL, STOPPING, E_NOMEM, as publish:
+ * not all of it yet; call again. */
 WEIR_API weir_status weir_feed_begin(weir_engine *engine, weir_feed feed);
 
 /* The feed's writer. Waits as its slow-consumer policy says, but never on an engine thread for a
- * consumer of that same thread: then FULL, before anybody got it, and the source comes again. OK:
- * every subscriber has it, or was counted. DROPPED: the mapper filtered it. E_INVALID: another
- * thread is the writer. STOPPING, E_TYPE, E_NOMEM; what the mapper answered. */
+ * consumer of that same thread: then FULL, before anybody got it, and the source comes again; with
+ * many writers the same on an engine thread while another one waits. OK: every subscriber has it,
+ * or was counted. DROPPED: the mapper filtered it. E_INVALID: another thread is the writer.
+ * STOPPING: not accepted, or given up for some who were waited for. UNKNOWN, E_TYPE, E_NOMEM; what
+ * the mapper answered. */
 WEIR_API WEIR_MUST_CHECK weir_status weir_feed_publish(weir_engine *engine, weir_feed feed,
                                                        const weir_event *event);
 
@@ -111,7 +117,8 @@ WEIR_API WEIR_MUST_CHECK weir_status weir_feed_publish(weir_engine *engine, weir
  * (weir_feed_track).
  */
 
-/* The feed's writer. From now on what is published carries an origin. */
+/* The feed's writer. From now on what is published carries an origin. ALREADY: it was so.
+ * E_INVALID: it has many writers. E_NOMEM. */
 WEIR_API weir_status weir_feed_track(weir_engine *engine, weir_feed feed);
 /* The feed's writer. Positions do not fall. FULL: 65,536 marks are not committed yet; nothing was
  * marked, go on later. E_INVALID: not tracked, or a lower position. E_NOMEM. */

@@ -83,10 +83,11 @@ typedef struct weir_processor_options {
 
     weir_directive on_failure; /* weir/supervise.h; default WEIR_RESUME */
     uint32_t retry_max;        /* default 3; 1..1,000,000 */
-    weir_ns retry_delay;       /* the first one; they double, up to 1 h; default 10 ms */
+    weir_ns retry_delay;       /* the first one; they double; default 10 ms; at most 1 h */
     weir_directive retry_then; /* default WEIR_RESUME; not WEIR_RETRY */
     uint32_t restart_max;      /* restarts within ...; default 3; 1..1,000 */
     weir_ns restart_window;    /* ... this time, then it stops; default 10 s */
+    weir_ns retry_delay_max;   /* of those that have doubled; default and at most 1 h */
 } weir_processor_options;
 
 #define WEIR_PROCESSOR_OPTIONS_INIT WEIR_SIZED(weir_processor_options)

@@ -24,9 +24,10 @@ extern "C" {
  * What a processor does about a failure. The event at hand is dead, but for RETRY, which comes to
  * that later.
  *
- * RETRY handles the same event again, after retry_delay, twice that, four times that ..., at most
- * retry_max times; then retry_then. Without memory for a timer it does not wait. A stop of the
- * engine does not wait for a delay either: the event is handled at once, for the last time.
+ * RETRY handles the same event again, after retry_delay, twice that, four times that ..., never
+ * more than retry_delay_max, at most retry_max times; then retry_then. Without memory for a timer
+ * it does not wait. A stop of the engine does not wait for a delay either: the event is handled at
+ * once, for the last time.
  *
  * RESTART stops the children, if there are any, and waits for their end; then destroy (with the
  * reason) and init run as at the beginning, with zeroed state and the handler that it was

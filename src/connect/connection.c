@@ -18,6 +18,12 @@ static void on_closed(uv_handle_t *handle)
     free(c);
 }
 
+/* Rounded up, since the loop's clock is rounded down: nobody is idle too early. */
+static weir_ns heard_now(const weir__stream *s)
+{
+    return (weir_ns)(uv_now(&s->loop.uv) + 1) * WEIR_MS;
+}
+
 static void leave_list(weir__connection *c)
 {
     weir__stream *s = c->stream;
@@ -143,7 +149,7 @@ static void on_read(uv_stream_t *stream, ssize_t got, const uv_buf_t *buffer)
     } else {
         weir__framer_fed(&c->framer, (size_t)got);
         weir__meter_add(&s->meter, WEIR__STREAM_BYTES, (uint64_t)got);
-        c->heard = (weir_ns)uv_now(&s->loop.uv) * WEIR_MS;
+        c->heard = heard_now(s);
         TAILQ_REMOVE(&s->active, c, links);
         TAILQ_INSERT_TAIL(&s->active, c, links);
     }
@@ -165,7 +171,7 @@ bool weir__connection_resume(weir__connection *c)
     if (c->phase == WEIR__CONNECTION_PAUSED) {
         leave_list(c);
         c->phase = WEIR__CONNECTION_READS;
-        c->heard = (weir_ns)uv_now(&s->loop.uv) * WEIR_MS;
+        c->heard = heard_now(s);
         TAILQ_INSERT_TAIL(&s->active, c, links);
         weir__connection_begin(c);
     }
@@ -189,7 +195,7 @@ weir__connection *weir__connection_new(weir__stream *s)
         return NULL;
     }
     c->io.handle.data = c;
-    c->heard = (weir_ns)uv_now(&s->loop.uv) * WEIR_MS;
+    c->heard = heard_now(s);
     c->phase = WEIR__CONNECTION_READS;
     TAILQ_INSERT_TAIL(&s->active, c, links);
     s->count++;

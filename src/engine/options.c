@@ -239,6 +239,7 @@ weir_status weir__options_processor(const weir_processor_options *in, weir_proce
     }
     weir__check_number32(&check, "retry_max", &out->retry_max, 1, 1000000, 3);
     weir__check_span(&check, "retry_delay", &out->retry_delay, 1, HOUR, 10 * WEIR_MS);
+    weir__check_span(&check, "retry_delay_max", &out->retry_delay_max, 1, HOUR, HOUR);
     weir__check_number32(&check, "restart_max", &out->restart_max, 1, 1000, 3);
     weir__check_span(&check, "restart_window", &out->restart_window, 1, WEIR_FOREVER, 10 * WEIR_S);
     if (out->dedicated && out->dispatcher != NULL) {

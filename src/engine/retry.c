@@ -11,8 +11,6 @@
 #include "engine/timer.h"
 #include "weir/timer.h"
 
-#define RETRY_DELAY_MAX (3600 * WEIR_S)
-
 static void is_the_last(weir__supervision *s)
 {
     s->tries = s->retry_max;
@@ -40,8 +38,8 @@ static void again(void *context, weir_timer timer, weir_timer_outcome outcome)
 static weir_ns delay_of(const weir__supervision *s)
 {
     const uint32_t doublings = s->tries - 1 < 40 ? s->tries - 1 : 40;
-    return s->retry_delay < RETRY_DELAY_MAX >> doublings ? s->retry_delay << doublings
-                                                         : RETRY_DELAY_MAX;
+    return s->retry_delay < s->retry_delay_max >> doublings ? s->retry_delay << doublings
+                                                            : s->retry_delay_max;
 }
 
 void weir__retry_hold(weir_turn *turn, weir__envelope *envelope)

@@ -175,7 +175,7 @@ void weir__room_wake_publishers(weir_engine *engine)
 
 void weir__fed_tell(weir__context *context, uint64_t id)
 {
-    /* Who has set engine->pressed has set this before: [F9] pairs with [F6]. */
+    /* Who has set engine->pressed has set this before: [FD9] pairs with [FD6]. */
     weir__fence(acquire);
     context->engine->fed->room(context, id);
 }

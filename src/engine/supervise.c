@@ -36,6 +36,7 @@ weir__supervision *weir__supervision_make(weir_engine *engine, const weir_proces
         s->retry_max = o->retry_max;
         s->restart_max = o->restart_max;
         s->retry_delay = o->retry_delay;
+        s->retry_delay_max = o->retry_delay_max;
         s->restart_window = o->restart_window;
     }
     return s;

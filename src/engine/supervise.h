@@ -36,7 +36,7 @@ typedef enum weir__aside {
 typedef struct weir__supervision {
     weir_directive on_failure, retry_then;
     uint32_t retry_max, restart_max;
-    weir_ns retry_delay, restart_window;
+    weir_ns retry_delay, retry_delay_max, restart_window;
     weir__cell retries, restarts;
     uint32_t tries;         /* of the event that is held */
     weir_status reason;     /* of the failure that is seen to */

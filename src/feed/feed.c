@@ -41,8 +41,8 @@ static void close_feeds(weir_engine *engine)
 
 static uint64_t count_waiting(weir_engine *engine)
 {
-    weir__feeds *feeds = weir__load(&engine->feeds, acquire);  /* [F5] */
-    const uint32_t count = weir__load(&feeds->count, acquire); /* [F7] */
+    weir__feeds *feeds = weir__load(&engine->feeds, acquire);  /* [FD5] */
+    const uint32_t count = weir__load(&feeds->count, acquire); /* [FD7] */
     uint64_t waiting = 0;
     for (uint32_t i = 0; i < count; i++) {
         weir__feed *feed = weir__load(&feeds->all[i], relaxed);
@@ -66,7 +66,7 @@ static weir__feeds *feeds_of(weir_engine *engine)
         feeds = weir__allocate(&engine->allocator, sizeof(*feeds));
         if (feeds != NULL) {
             engine->fed = &hooks;
-            /* [F6] pairs with [F5] and [F9]. */
+            /* [FD6] pairs with [FD5] and [FD9]. */
             weir__store(&engine->feeds, feeds, release);
         }
     }
@@ -77,7 +77,7 @@ static weir__feeds *feeds_of(weir_engine *engine)
 /* feeds->lock held, or any thread that can do with what is there now. */
 static weir__feed *by_name(weir__feeds *feeds, const char *name)
 {
-    const uint32_t count = weir__load(&feeds->count, acquire); /* [F7] */
+    const uint32_t count = weir__load(&feeds->count, acquire); /* [FD7] */
     for (uint32_t i = 0; i < count; i++) {
         weir__feed *feed = weir__load(&feeds->all[i], relaxed);
         if (strcmp(feed->name, name) == 0) {
@@ -128,7 +128,7 @@ static weir_feed open(weir_engine *engine, weir__feeds *feeds, const weir_feed_o
     }
     feed->id = engine->serial << WEIR__FEED_NUMBER_BITS | (number + 1);
     weir__store(&feeds->all[number], feed, relaxed);
-    weir__store(&feeds->count, number + 1, release); /* [F8] pairs with [F7] */
+    weir__store(&feeds->count, number + 1, release); /* [FD8] pairs with [FD7] */
     return (weir_feed){ feed->id };
 }
 
@@ -160,7 +160,7 @@ weir_feed weir_feed_open(weir_engine *engine, const weir_feed_options *options, 
 weir_feed weir_feed_find(weir_engine *engine, const char *name)
 {
     weir__feeds *feeds =
-        weir__engine_usable(engine) ? weir__load(&engine->feeds, acquire) : NULL; /* [F5] */
+        weir__engine_usable(engine) ? weir__load(&engine->feeds, acquire) : NULL; /* [FD5] */
     const weir__feed *feed = feeds != NULL && name != NULL ? by_name(feeds, name) : NULL;
     return (weir_feed){ feed != NULL ? feed->id : 0 };
 }
@@ -169,8 +169,8 @@ void weir_feed_visit(weir_engine *engine,
                      bool (*visit)(void *context, weir_feed feed, const char *name), void *context)
 {
     weir__feeds *feeds =
-        weir__engine_usable(engine) ? weir__load(&engine->feeds, acquire) : NULL;  /* [F5] */
-    const uint32_t count = feeds != NULL ? weir__load(&feeds->count, acquire) : 0; /* [F7] */
+        weir__engine_usable(engine) ? weir__load(&engine->feeds, acquire) : NULL;  /* [FD5] */
+    const uint32_t count = feeds != NULL ? weir__load(&feeds->count, acquire) : 0; /* [FD7] */
     bool goes_on = visit != NULL;
     for (uint32_t i = 0; goes_on && i < count; i++) {
         const weir__feed *feed = weir__load(&feeds->all[i], relaxed);
@@ -196,11 +196,11 @@ bool weir__feed_is_writer(weir__feed *feed, weir__context *context)
     if (writer != NULL && !has_ended(writer)) {
         return false;
     }
-    /* [F13] pairs with itself: what the writer before has done. */
+    /* [FD13] pairs with itself: what the writer before has done. */
     return weir__cas(&feed->writer, &writer, context, acq_rel, relaxed);
 }
 
 void weir__feed_free_writer(weir__feed *feed)
 {
-    weir__store(&feed->writer, NULL, release); /* [F13] */
+    weir__store(&feed->writer, NULL, release); /* [FD13] */
 }

@@ -144,10 +144,10 @@ typedef struct weir__feeds {
 /* Any thread. NULL: no such feed. It lives as long as its engine. */
 static inline weir__feed *weir__feed_find(weir_engine *engine, weir_feed handle)
 {
-    /* [F5] pairs with [F6]: the table is zeroed. */
+    /* [FD5] pairs with [FD6]: the table is zeroed. */
     weir__feeds *feeds = weir__load(&engine->feeds, acquire);
     const uint32_t place = (uint32_t)(handle.id & WEIR__FEED_NUMBER_MASK);
-    /* [F7] pairs with [F8]: the feed is complete. */
+    /* [FD7] pairs with [FD8]: the feed is complete. */
     if (weir__unlikely(feeds == NULL || place == 0 || place > weir__load(&feeds->count, acquire))) {
         return NULL;
     }

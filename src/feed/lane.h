@@ -24,7 +24,7 @@ void weir__lane_announce(weir__context *context, weir__lane *lane);
 bool weir__lane_open(weir__lane *lane);
 static inline bool weir__lane_is_empty(weir__lane *lane)
 {
-    /* Nobody else writes to it. What was pumped is in mailboxes: [F2] pairs with [F1]. */
+    /* Nobody else writes to it. What was pumped is in mailboxes: [FD2] pairs with [FD1]. */
     return weir__load(&lane->ring.head, acquire) == weir__spsc_next(&lane->ring);
 }
 

@@ -121,8 +121,11 @@ static weir_status add(weir__feed *feed, weir_processor subscriber, bool subscri
         return status;
     }
     weir__lane *lane = lane_for(feed, thread);
-    if (lane == NULL && thread.id != 0) {
-        lane = lane_for(feed, (weir_thread){ 0 }); /* a mailbox will do */
+    if (lane == NULL || lane->slow) {
+        /* No memory; or the event that somebody waits to put there is older than this subscription,
+         * and may have come to it by another one. Its mailbox will do for now. */
+        lane = lane_for(feed, (weir_thread){ 0 });
+        feed->unsettled = true;
     }
     status = lane != NULL ? weir__lane_join(lane, subscriber, subscribed) : WEIR_E_NOMEM;
     if (status == WEIR_OK) {

@@ -9,7 +9,7 @@
 
 static weir__tracker *tracker_of(weir__feed *feed)
 {
-    return weir__load(&feed->tracker, acquire); /* [F14] pairs with [F15]: it is complete */
+    return weir__load(&feed->tracker, acquire); /* [FD14] pairs with [FD15]: it is complete */
 }
 
 weir_status weir__position_origin(weir__feed *feed, weir_origin **out)
@@ -69,7 +69,7 @@ weir_status weir_feed_track(weir_engine *engine, weir_feed handle)
     if (tracker == NULL) {
         return WEIR_E_NOMEM;
     }
-    weir__store(&feed->tracker, tracker, release); /* [F15] pairs with [F14] */
+    weir__store(&feed->tracker, tracker, release); /* [FD15] pairs with [FD14] */
     return WEIR_OK;
 }
 

@@ -202,7 +202,7 @@ static void enlist(weir__reader *reader)
     weir_engine *engine = reader->lane->feed->engine;
     weir__feeds *feeds = weir__load(&engine->feeds, relaxed);
     const uint32_t bucket = WEIR__HANDLE_INDEX(reader->subscriber.id) % WEIR__FEED_BUCKETS;
-    /* [F12] pairs with itself: who took it off has read the link. */
+    /* [FD12] pairs with itself: who took it off has read the link. */
     if (weir__exchange(&reader->listed, 1, seq_cst) != 0) {
         return; /* or is taking it off, and pumps its lane afterwards */
     }
@@ -210,7 +210,7 @@ static void enlist(weir__reader *reader)
     weir__reader *first = weir__load(&feeds->listed[bucket], relaxed);
     do {
         reader->next_listed = first;
-        /* [F10] pairs with [F11]: the link. */
+        /* [FD10] pairs with [FD11]: the link. */
     } while (!weir__cas(&feeds->listed[bucket], &first, reader, seq_cst, relaxed));
 }
 
@@ -277,19 +277,19 @@ uint32_t weir__lane_pump(weir__context *context, weir__lane *lane)
 void weir__lanes_room(weir__context *context, uint64_t id)
 {
     weir_engine *engine = context->engine;
-    weir__feeds *feeds = weir__load(&engine->feeds, acquire); /* [F5] */
+    weir__feeds *feeds = weir__load(&engine->feeds, acquire); /* [FD5] */
     const uint32_t bucket = WEIR__HANDLE_INDEX(id) % WEIR__FEED_BUCKETS;
     weir__room_wake_publishers(engine);
     if (weir__load(&feeds->listed[bucket], seq_cst) == NULL) {
         return;
     }
-    /* [F11] pairs with [F10]. */
+    /* [FD11] pairs with [FD10]. */
     weir__reader *reader = weir__exchange(&feeds->listed[bucket], NULL, seq_cst);
     while (reader != NULL) {
         weir__reader *next = reader->next_listed;
         weir__lane *lane = reader->lane;
         weir__sub(&engine->pressed, 1, seq_cst);
-        /* [F12]; before the pump, which may find a full mailbox and list it again. */
+        /* [FD12]; before the pump, which may find a full mailbox and list it again. */
         weir__store(&reader->listed, 0, seq_cst);
         (void)weir__lane_pump(context, lane);
         reader = next;

@@ -61,16 +61,13 @@ static void give_up(weir__issue *issue, weir__lane *lane, uint32_t count, weir_s
     }
 }
 
-/* As many copies are owed as there are readers: some may have come or gone while we waited. */
+/* As many copies are owed as there are readers: some may have gone while we waited; nobody has come
+ * (feed/members.c). */
 static void count_again(weir__issue *issue, weir__lane *lane)
 {
     const uint32_t count = weir__load(&lane->count, relaxed);
-    if (count < lane->owed) {
-        give_up(issue, lane, lane->owed - count, WEIR_UNKNOWN);
-    } else if (count > lane->owed) {
-        weir__cell_add(&issue->by.context->tally.attempted, count - lane->owed);
-        lane->owed = count;
-    }
+    WEIR_ASSERT(count <= lane->owed);
+    give_up(issue, lane, lane->owed - count, WEIR_UNKNOWN);
 }
 
 /* Drops what has waited longest, until there is room. */

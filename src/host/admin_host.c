@@ -17,7 +17,7 @@
 
 #define ERRORS_MAX 100u
 #define LETTERS_MAX 1000u
-#define RECENT WEIR_S * 60 /* an error is news for so long */
+#define RECENT (60 * WEIR_S) /* an error is news for so long */
 
 /* ---- components, services ---- */
 

@@ -13,6 +13,7 @@
 
 #define PATH "weir_component_add"
 #define INSTANCES_MAX 1000u
+#define RETRY_DELAY_MOST (100 * WEIR_MS)
 
 /* What is asked for, while it is made. */
 typedef struct draft {
@@ -217,7 +218,10 @@ static weir_status add_processor(weir_component *c, const weir_component_options
                        .handler = weir__component_handle, .argument = c->state,
                        .mailbox_max = o->mailbox_max, .overflow = o->overflow,
                        .on_failure = own_way ? o->on_failure : c->type.on_failure,
-                       .retry_max = c->type.retry_max, .retry_delay = c->type.retry_delay),
+                       .retry_max = c->type.retry_max, .retry_delay = c->type.retry_delay,
+                       .retry_delay_max = c->type.retry_delay > RETRY_DELAY_MOST
+                                              ? c->type.retry_delay
+                                              : RETRY_DELAY_MOST),
         &own);
     if (c->address.id != 0) {
         return WEIR_OK;
@@ -320,14 +324,14 @@ static bool make_room(weir__host *host)
         return true;
     }
     const size_t room = host->order_room > 0 ? 2 * host->order_room : 16;
-    weir_component **order = weir__allocate(allocator, room * sizeof(*order));
+    weir_component **order = weir__allocate(allocator, room * sizeof(void *));
     if (order == NULL) {
         return false;
     }
     if (host->count > 0) {
-        memcpy(order, host->order, host->count * sizeof(*order));
+        memcpy(order, host->order, host->count * sizeof(void *));
     }
-    weir__release(allocator, host->order, host->order_room * sizeof(*order));
+    weir__release(allocator, host->order, host->order_room * sizeof(void *));
     host->order = order;
     host->order_room = room;
     return true;

@@ -8,12 +8,14 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "feed/feed.h"
 #include "host/host.h"
 #include "sync/word.h"
 #include "weir/flow.h"
 
 #define DELAY_FIRST (10 * WEIR_MS) /* after a failure; twice that after the next ... */
 #define DELAY_MOST WEIR_S
+#define ROUND_PATIENCE WEIR_MS
 
 static void lock(weir_component *c)
 {
@@ -76,14 +78,14 @@ static bool make_room(weir_component *c)
         return true;
     }
     const size_t room = c->origin_room > 0 ? 2 * c->origin_room : 64;
-    weir_origin **more = weir__allocate(allocator, room * sizeof(*more));
+    weir_origin **more = weir__allocate(allocator, room * sizeof(void *));
     if (more == NULL) {
         return false;
     }
     if (c->origin_count > 0) {
-        memcpy(more, c->origins, c->origin_count * sizeof(*more));
+        memcpy(more, c->origins, c->origin_count * sizeof(void *));
     }
-    weir__release(allocator, c->origins, c->origin_room * sizeof(*more));
+    weir__release(allocator, c->origins, c->origin_room * sizeof(void *));
     c->origins = more;
     c->origin_room = room;
     return true;
@@ -172,16 +174,28 @@ static weir_status failed(weir_component *c, const char *hook, weir_status statu
                           own->status != 0 ? own->text : weir_status_text(status));
 }
 
+/* What was published before is replayed. Who reads it on this thread has to have a turn now and then:
+ * the rest comes in the next rounds, and until then nothing new is read. */
+static void begin_feed(weir_component *c)
+{
+    const weir_status status = weir_feed_begin(c->host->engine, c->port->feed);
+    c->begins = status == WEIR_FULL || status == WEIR_E_NOMEM;
+}
+
 static weir_status run_begin(weir_component *c, weir__errand errand, weir_error *error)
 {
     const bool start = errand == WEIR__ERRAND_START;
+    weir__feed *feed = c->port != NULL ? weir__feed_find(c->host->engine, c->port->feed) : NULL;
+    if (start && feed != NULL) {
+        weir__feed_free_writer(feed); /* from here on it is written here, wherever it was before */
+    }
     weir_status (*hook)(void *, weir_component *, weir_error *) =
         start ? c->type.start : c->type.start_complete;
     weir_error own = WEIR_ERROR_INIT;
     weir_status status = hook != NULL ? hook(c->state, c, &own) : WEIR_OK;
     status = failed(c, start ? "start" : "start_complete", status, &own, error);
     if (status == WEIR_OK && !start && c->port != NULL) {
-        (void)weir_feed_begin(c->host->engine, c->port->feed); /* what came before is replayed */
+        begin_feed(c);
     }
     if (status == WEIR_OK) {
         weir__component_phase_set(c, start ? WEIR__COMPONENT_STARTED : WEIR__COMPONENT_RUNNING);
@@ -295,7 +309,11 @@ int32_t weir__component_round(void *context, weir_ns *next)
     if (weir__component_phase_of(c) != WEIR__COMPONENT_RUNNING) {
         return 0;
     }
-    lock(c);
+    /* A handler that does not return holds up this component, not what else its thread hosts. */
+    if (c->shared && !weir__mutex_lock_within(&c->lock, ROUND_PATIENCE)) {
+        *next = 0;
+        return 0;
+    }
     int32_t work = 0;
     /* [CO9] pairs with [CO10]. */
     if (weir__load(&c->commit_due, relaxed) != 0 && weir__exchange(&c->commit_due, 0, acquire)) {
@@ -306,7 +324,10 @@ int32_t weir__component_round(void *context, weir_ns *next)
         (void)flush(c);
         work = 1;
     }
-    if (c->type.do_work != NULL) {
+    if (c->begins) {
+        begin_feed(c);
+        *next = weir__clock_now() + WEIR_MS;
+    } else if (c->type.do_work != NULL) {
         const int32_t done = call_work(c, next);
         work = done > INT32_MAX - work ? INT32_MAX : work + done;
     }

@@ -60,7 +60,7 @@ static inline bool weir__spsc_has_room(weir__spsc *ring)
     if (weir__likely(tail - ring->head_seen <= ring->mask)) {
         return true;
     }
-    /* [F2] pairs with [F1]: the reader is done with the place. */
+    /* [FD2] pairs with [FD1]: the reader is done with the place. */
     ring->head_seen = weir__load(&ring->head, acquire);
     return tail - ring->head_seen <= ring->mask;
 }
@@ -68,7 +68,7 @@ static inline bool weir__spsc_has_room(weir__spsc *ring)
 /* It is written. seq_cst: before a look at whether the reader is awake. */
 static inline void weir__spsc_push(weir__spsc *ring)
 {
-    /* [F3] pairs with [F4]: what is in the place. */
+    /* [FD3] pairs with [FD4]: what is in the place. */
     weir__store(&ring->tail, weir__spsc_next(ring) + 1, seq_cst);
 }
 
@@ -77,12 +77,12 @@ static inline void weir__spsc_push(weir__spsc *ring)
 /* seq_cst: after it has said how far it has looked. */
 static inline uint64_t weir__spsc_tail(weir__spsc *ring)
 {
-    return weir__load(&ring->tail, seq_cst); /* [F4] pairs with [F3] */
+    return weir__load(&ring->tail, seq_cst); /* [FD4] pairs with [FD3] */
 }
 
 static inline void weir__spsc_free(weir__spsc *ring, uint64_t head)
 {
-    /* [F1] pairs with [F2]: we are done with what is below. */
+    /* [FD1] pairs with [FD2]: we are done with what is below. */
     weir__store(&ring->head, head, release);
 }
 

@@ -159,6 +159,7 @@ static void processor_options(const weir__processor_settings *s, weir_processor_
     TAKE(on_failure, weir_directive);
     TAKE(retry_max, uint32_t);
     TAKE(retry_delay, weir_ns);
+    TAKE(retry_delay_max, weir_ns);
     TAKE(retry_then, weir_directive);
     TAKE(restart_max, uint32_t);
     TAKE(restart_window, weir_ns);

@@ -133,6 +133,8 @@ static const weir_option processor_rows[] = {
     KEY(INT, retry_max, "retry-max", .min = 1, .max = 1000000, .help = "Of retry: how often."),
     KEY(DURATION, retry_delay, "retry-delay", .min = 1, .max = HOUR,
         .help = "Of retry: the first delay; they double."),
+    KEY(DURATION, retry_delay_max, "retry-delay-max", .min = 1, .max = HOUR,
+        .help = "Of retry: the longest delay; without it an hour."),
     KEY(ENUM, retry_then, "retry-then", .fallback = "resume", .words = directive_words,
         .help = "What follows the last retry; not retry."),
     KEY(INT, restart_max, "restart-max", .min = 1, .max = 1000,

@@ -50,6 +50,7 @@ typedef struct weir__processor_settings {
     int64_t retry_then; /* weir_directive */
     int64_t restart_max;
     weir_ns restart_window;
+    weir_ns retry_delay_max;
 } weir__processor_settings;
 
 /* A router. What was said and what only may be cannot be told apart by a zero: `..._said`. */

@@ -91,7 +91,8 @@ typedef struct bench {
     weir_engine *engine;
     heard heard;
     weir__atomic_u32 logged; /* warnings and errors */
-    char log[4096];          /* the last of them; under the log's own lock */
+    weir__mutex log_lock;
+    char log[4096]; /* the last of them; under log_lock */
     weir_error error;
 } bench;
 
@@ -99,7 +100,9 @@ static void bench_log(void *context, const weir_log_entry *entry)
 {
     bench *b = context;
     if (entry->level >= WEIR_LOG_WARNING) {
+        weir__mutex_lock(&b->log_lock);
         snprintf(b->log, sizeof(b->log), "%s: %s", entry->component, entry->text);
+        weir__mutex_unlock(&b->log_lock);
         weir__add(&b->logged, 1, release);
     }
     if (getenv("WEIR_TEST_SHOW") != NULL) {
@@ -189,6 +192,15 @@ static inline uint64_t bench_figure(bench *b, const char *name, const char *figu
     uint64_t value = 0;
     assert_true(weir__meter_read(b->engine, name, figure, &value));
     return value;
+}
+
+/* Whether the last warning has `text` in it. */
+static inline bool bench_warned(bench *b, const char *text)
+{
+    weir__mutex_lock(&b->log_lock);
+    const bool found = strstr(b->log, text) != NULL;
+    weir__mutex_unlock(&b->log_lock);
+    return found;
 }
 
 static inline uint64_t bench_count(bench *b)

@@ -191,11 +191,11 @@ static void accept_that_fails_does_not_turn_the_thread_in_circles(void **unused)
         bench_source(&b, &weir__tcp_type, "in", "port = 0");
         bench_start(&b);
         const uint16_t port = weir__connect_port(b.engine, "in");
-        assert_true(rounds_without_descriptors(&b, port, kept_back) < 50);
+        /* It idles step by step at first; in circles it would turn a million times. */
+        assert_true(rounds_without_descriptors(&b, port, kept_back) < 5000);
         assert_int_equal(bench_figure(&b, "in", "accepted"), 0);
         if (!kept_back) {
-            assert_true(TEST_AWAIT(weir__load(&b.logged, acquire) >= 1));
-            assert_non_null(strstr(b.log, "accepted: too many open files"));
+            assert_true(TEST_AWAIT(bench_warned(&b, "accepted: too many open files")));
         }
         const weir_ns end = weir_time_now(b.engine) + 20 * WEIR_S;
         while (bench_count(&b) == 0 && weir_time_now(b.engine) < end) { /* it listens again */

@@ -139,11 +139,11 @@ static void no_room_keeps_the_datagram_in_hand_and_the_rest_in_the_kernel(void *
     for (int i = 0; i < LINES; i++) {
         assert_int_equal(strtol(bench_text(&b, (size_t)i), NULL, 10), i);
     }
+    for (size_t i = 0; i < 3; i++) {
+        assert_string_equal(bench_text(&b, LINES + i), "later");
+    }
     close(fd);
     bench_stop(&b);
-    /* What was taken from the kernel has arrived: whole datagrams. */
-    const uint64_t rest = bench_count(&b) - LINES - 3;
-    assert_int_equal(rest % LINES, 0);
     bench_close(&b);
 }
 

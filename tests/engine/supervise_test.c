@@ -127,6 +127,26 @@ static void delays_grow_and_no_thread_sleeps_through_them(void **state)
     shop_close(&s, 1 + posted, 0, "i f1 f1 f1 h1 d ");
 }
 
+/* Twenty delays that doubled from a millisecond on would take a quarter of an hour. */
+static void delays_grow_no_longer_than_they_may(void **state)
+{
+    (void)state;
+    shop s;
+    shop_open(&s, WEIR_PROCESSOR(.on_failure = WEIR_RETRY, .retry_max = 20, .retry_delay = WEIR_MS,
+                                 .retry_delay_max = 2 * WEIR_MS));
+    const weir_ns begin = test_now();
+    give(s.engine, s.worker, 1, 20);
+    test_sem_wait(&s.life.told);
+    assert_int_equal(21, s.life.begun);
+    assert_true(test_now() - begin >= 39 * WEIR_MS);
+    char expected[128] = "i ";
+    for (int i = 0; i < 20; i++) {
+        memcpy(expected + 2 + (size_t)i * 3, "f1 ", 4);
+    }
+    memcpy(expected + 62, "h1 d ", 6);
+    shop_close(&s, 1, 0, expected);
+}
+
 static void after_the_last_retry_comes_what_retry_then_says(void **state)
 {
     (void)state;
@@ -425,6 +445,8 @@ static void what_cannot_be_meant_is_refused(void **state)
           "weir_processor_options.retry_max" },
         { { .struct_size = sizeof(weir_processor_options), .retry_delay = -1 },
           "weir_processor_options.retry_delay" },
+        { { .struct_size = sizeof(weir_processor_options), .retry_delay_max = -1 },
+          "weir_processor_options.retry_delay_max" },
         { { .struct_size = sizeof(weir_processor_options), .restart_max = 1001 },
           "weir_processor_options.restart_max" },
         { { .struct_size = sizeof(weir_processor_options), .restart_window = -1 },
@@ -490,6 +512,7 @@ int main(void)
         cmocka_unit_test(a_retried_event_is_handled_before_those_behind_it),
         cmocka_unit_test(an_event_that_keeps_failing_is_dead_once_after_its_last_retry),
         cmocka_unit_test(delays_grow_and_no_thread_sleeps_through_them),
+        cmocka_unit_test(delays_grow_no_longer_than_they_may),
         cmocka_unit_test(after_the_last_retry_comes_what_retry_then_says),
         cmocka_unit_test(a_stop_of_the_engine_does_not_wait_for_a_delay),
         cmocka_unit_test(an_event_that_fails_during_a_stop_is_not_put_off),

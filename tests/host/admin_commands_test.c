@@ -319,6 +319,7 @@ static void latency_of_targets_is_said_not_to_be_measured(void **state)
 
 /* ---- about components ---- */
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the hook's form */
 static int32_t do_nothing(void *state, weir_component *self, weir_ns *next)
 {
     (void)state;

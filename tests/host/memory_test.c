@@ -138,6 +138,57 @@ static void a_pipe_cannot_be_several(void **state)
     weir_engine_destroy(engine);
 }
 
+/* ---- a source that publishes before it has started ---- */
+
+enum { EARLY = 100 };
+
+static weir_status publish_early(void *state, weir_component *self, weir_error *error)
+{
+    weir_status status = WEIR_OK;
+    (void)state;
+    (void)error;
+    for (uint64_t i = 1; i <= EARLY && status == WEIR_OK; i++) {
+        status = publish(weir_component_engine(self), weir_component_feed(self), i);
+    }
+    return status;
+}
+
+static const weir_component_type early_type = {
+    .struct_size = sizeof(weir_component_type),
+    .kind = WEIR_KIND_SOURCE,
+    .name = "early",
+    .start = publish_early,
+};
+
+static void what_came_before_start_complete_is_replayed_to_who_runs_on_the_same_thread(void **state)
+{
+    (void)state;
+    weir_engine *engine = test_engine_create(WEIR_ENGINE(.log_level = WEIR_LOG_OFF));
+    (void)test_thread_add(engine, WEIR_THREAD(.name = "x", .dispatchers = WEIR_NAMES("x")));
+    (void)test_thread_add(engine, WEIR_THREAD(.name = "y", .dispatchers = WEIR_NAMES("y")));
+    subscriber *s = subscriber_add(engine, NULL, "x", 4);
+    add(engine, &early_type,
+        WEIR_COMPONENT(.name = "first", .thread = "x",
+                       .feed = WEIR_FEED(.replay_max = 2 * EARLY, .queue_max = 4,
+                                         .slow = WEIR_SLOW_BLOCK)));
+    assert_int_equal(WEIR_OK,
+                     weir_feed_subscribe(engine, weir_feed_find(engine, "first"), s->processor));
+    start(engine); /* more than the ring and the mailbox can take at once */
+    TEST_UNTIL(got(s) == EARLY);
+    assert_saw(s, 0, 1, EARLY);
+    assert_int_equal(EARLY, counters_of(engine, weir_feed_find(engine, "first")).replayed);
+    /* One that comes again on another thread is the writer there. */
+    weir_error error = WEIR_ERROR_INIT;
+    (void)weir_component_remove(engine, "first", 0, &error);
+    test_error_none(&error);
+    add(engine, &early_type, WEIR_COMPONENT(.name = "first", .thread = "y"));
+    TEST_UNTIL(got(s) == 2 * EARLY);
+    assert_saw(s, EARLY, 1, EARLY);
+    stop(engine);
+    weir_engine_destroy(engine);
+    subscriber_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +196,8 @@ int main(void)
         cmocka_unit_test(what_waits_in_the_source_is_published_before_it_stops),
         cmocka_unit_test(names_of_others_are_unknown_and_bad_events_refused),
         cmocka_unit_test(a_pipe_cannot_be_several),
+        cmocka_unit_test(
+            what_came_before_start_complete_is_replayed_to_who_runs_on_the_same_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

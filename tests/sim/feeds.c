@@ -164,6 +164,29 @@ SCENARIO(feed_slow_one_goes, "who waits for a reader gets on when that one goes"
     finish();
 }
 
+static void come_again_elsewhere(void *who)
+{
+    const reader *r = who;
+    (void)weir_feed_unsubscribe(stage.engine, feed, r->handle);
+    (void)weir_processor_move(stage.engine, r->handle, "one", NULL);
+    (void)weir_feed_subscribe(stage.engine, feed, r->handle);
+}
+
+SCENARIO(feed_come_again, "who goes and comes again while a publisher waits gets nothing twice")
+{
+    set_up(1, WEIR_SLOW_BLOCK, false);
+    a = reader_add(WEIR_PROCESSOR(.dispatcher = "one", .mailbox_max = 1));
+    b = reader_add(NULL);
+    reader_subscribe(feed, a);
+    reader_subscribe(feed, b);
+    stage_start();
+    const int other = weir_sim_thread_start(come_again_elsewhere, b);
+    publish(0, 5);
+    weir_sim_thread_join(other);
+    finish();
+    reader_check_all(a, 1, 5);
+}
+
 static void stop_reader(void *who)
 {
     const reader *r = who;
