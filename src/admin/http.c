@@ -181,6 +181,14 @@ static bool take_body(const weir__admin_http *h, visit_of *v, const char *bytes,
     return true;
 }
 
+/* While a command ran nobody else was looked at: that is no slowness of theirs. */
+static void forgive(weir__admin_http *h, weir_ns span)
+{
+    for (link_of *l = h->links; l != NULL; l = l->next) {
+        l->deadline += span;
+    }
+}
+
 static enum MHD_Result on_request(void *http, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **context)
@@ -202,7 +210,9 @@ static enum MHD_Result on_request(void *http, struct MHD_Connection *connection,
         *upload_size = 0;
         return MHD_YES;
     }
+    const weir_ns began = weir__clock_now();
     weir__route_body(&h->rules, &r, v->body != NULL ? v->body : "", v->size, &answer);
+    forgive(h, weir__clock_now() - began);
     return send_answer(h, connection, &answer);
 }
 
