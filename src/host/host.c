@@ -200,7 +200,8 @@ weir_processor weir_component_address(const weir_component *self)
 
 void weir_component_wake(weir_component *self)
 {
-    if (self != NULL && self->agent != NULL) {
+    /* One without rounds has an agent only now and then: nothing to look at. */
+    if (self != NULL && weir__component_has_rounds(self) && self->agent != NULL) {
         weir__agent_wake(self->agent);
     }
 }

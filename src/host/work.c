@@ -15,6 +15,7 @@
 
 #define DELAY_FIRST (10 * WEIR_MS) /* after a failure; twice that after the next ... */
 #define DELAY_MOST WEIR_S
+#define ROUND_PATIENCE WEIR_MS
 
 static void lock(weir_component *c)
 {
@@ -308,7 +309,11 @@ int32_t weir__component_round(void *context, weir_ns *next)
     if (weir__component_phase_of(c) != WEIR__COMPONENT_RUNNING) {
         return 0;
     }
-    lock(c);
+    /* A handler that does not return holds up this component, not what else its thread hosts. */
+    if (c->shared && !weir__mutex_lock_within(&c->lock, ROUND_PATIENCE)) {
+        *next = 0;
+        return 0;
+    }
     int32_t work = 0;
     /* [CO9] pairs with [CO10]. */
     if (weir__load(&c->commit_due, relaxed) != 0 && weir__exchange(&c->commit_due, 0, acquire)) {

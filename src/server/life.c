@@ -300,6 +300,9 @@ static void watch(life *l)
     weir_ns now = began, next_tick = began;
     while (now < end) {
         weir_ns wait = end == WEIR_FOREVER ? WEIR_FOREVER : end - now;
+        if (l->hung_up && !l->reload.running) { /* while it started or reloaded, too */
+            begin_reload(l, now);
+        }
         if (l->options->tick_every > 0) {
             if (now >= next_tick) {
                 l->options->tick(l->options->context, l->server, now - began);
@@ -310,9 +313,6 @@ static void watch(life *l)
         if (l->notify.watchdog > 0) {
             feed(l, now);
             wait = l->notify.watchdog / 4 < wait ? l->notify.watchdog / 4 : wait;
-        }
-        if (l->hung_up && !l->reload.running) { /* while it started, or while it reloaded */
-            begin_reload(l, now);
         }
         const int signal = wait_for(l, wait);
         l->hung_up = l->hung_up || signal == SIGHUP;
@@ -331,6 +331,7 @@ static void watch(life *l)
 static void stop(life *l)
 {
     weir__notify_send(&l->notify, "STOPPING=1\nSTATUS=handling what was accepted");
+    l->result->stop_began = weir__clock_wall();
     while (l->reload.running && !is_done(&l->reload)) {
         if (is_end(wait_for(l, WEIR_FOREVER))) {
             l->result->end = WEIR__LIFE_CUT_SHORT;
