@@ -260,18 +260,46 @@ static void a_stop_while_nobody_listens_ends_and_says_what_is_left(void **unused
     bench_close(&b);
 }
 
+static int with_two_threads(void **unused)
+{
+    (void)unused;
+    bench_threads = 2;
+    return 0;
+}
+
+static int with_one_thread(void **unused)
+{
+    (void)unused;
+    bench_threads = 1;
+    return 0;
+}
+
+#define ON_TWO(test)                                                                               \
+    {                                                                                              \
+#test "_on_two_threads", test, with_two_threads, with_one_thread, NULL                     \
+    }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_arrive_as_lines),
+        ON_TWO(events_arrive_as_lines),
         cmocka_unit_test(or_with_their_length_before_them),
+        ON_TWO(or_with_their_length_before_them),
         cmocka_unit_test(what_comes_before_anybody_listens_arrives_when_somebody_does),
+        ON_TWO(what_comes_before_anybody_listens_arrives_when_somebody_does),
         cmocka_unit_test(a_broken_connection_tears_no_event_and_skips_none_that_waited),
+        ON_TWO(a_broken_connection_tears_no_event_and_skips_none_that_waited),
         cmocka_unit_test(a_slow_reader_gets_everything_in_order),
+        ON_TWO(a_slow_reader_gets_everything_in_order),
         cmocka_unit_test(a_peer_that_closes_is_connected_to_again),
+        ON_TWO(a_peer_that_closes_is_connected_to_again),
         cmocka_unit_test(a_stop_sees_to_it_that_all_is_written),
+        ON_TWO(a_stop_sees_to_it_that_all_is_written),
         cmocka_unit_test(an_event_that_never_fits_is_counted_and_blocks_nobody),
+        ON_TWO(an_event_that_never_fits_is_counted_and_blocks_nobody),
         cmocka_unit_test(a_stop_while_nobody_listens_ends_and_says_what_is_left),
+        ON_TWO(a_stop_while_nobody_listens_ends_and_says_what_is_left),
     };
     return cmocka_run_group_tests_name("tcp_sink", tests, NULL, NULL);
 }
