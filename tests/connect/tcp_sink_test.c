@@ -224,6 +224,36 @@ static void a_stop_sees_to_it_that_all_is_written(void **unused)
     bench_close(&b);
 }
 
+static void stop_it(void *argument)
+{
+    bench *b = argument;
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    (void)weir_components_stop(b->engine, 30 * WEIR_S, &report);
+}
+
+/* Nobody listens when the stop begins: it waits for what was accepted. */
+static void a_stop_waits_for_a_connection_that_comes_in_time(void **unused)
+{
+    (void)unused;
+    uint16_t port = 0;
+    close(test_listen(&port));
+    bench b;
+    const weir_processor out = open_sink(&b, port, "");
+    post_numbers(&b, out, 0, 3, 8);
+    assert_true(TEST_AWAIT(bench_figure(&b, "out", "failures") >= 1));
+    weir__os_thread thread;
+    assert_int_equal(weir__os_thread_start(&thread, stop_it, &b), 0);
+    const uint64_t failures = bench_figure(&b, "out", "failures");
+    assert_true(TEST_AWAIT(bench_figure(&b, "out", "failures") >= failures + 2));
+    const int listener = test_listen(&port);
+    const int peer = test_accept(listener);
+    expect_numbers(peer, 0, 3, 8);
+    weir__os_thread_join(&thread);
+    close(peer);
+    close(listener);
+    bench_close(&b);
+}
+
 static void an_event_that_never_fits_is_counted_and_blocks_nobody(void **unused)
 {
     (void)unused;
@@ -296,6 +326,8 @@ int main(void)
         ON_TWO(a_peer_that_closes_is_connected_to_again),
         cmocka_unit_test(a_stop_sees_to_it_that_all_is_written),
         ON_TWO(a_stop_sees_to_it_that_all_is_written),
+        cmocka_unit_test(a_stop_waits_for_a_connection_that_comes_in_time),
+        ON_TWO(a_stop_waits_for_a_connection_that_comes_in_time),
         cmocka_unit_test(an_event_that_never_fits_is_counted_and_blocks_nobody),
         ON_TWO(an_event_that_never_fits_is_counted_and_blocks_nobody),
         cmocka_unit_test(a_stop_while_nobody_listens_ends_and_says_what_is_left),
