@@ -97,14 +97,16 @@ static void be_clients(uint16_t port, uint32_t count)
     for (uint32_t i = 0; all != NULL && i < count; i++) {
         all[i] = (slow){ -1, start + (int64_t)i * (1000000000 / count) };
     }
-    for (int64_t next = start; all != NULL; next += 10000000) {
+    if (all == NULL) {
+        _exit(1);
+    }
+    for (int64_t next = start;; next += 10000000) {
         const int64_t now = now_ns();
         for (uint32_t i = 0; i < count; i++) {
             turn_one(&all[i], &to, now);
         }
         sleep_until(next);
     }
-    _exit(1);
 }
 
 /* ---- the servers ---- */

@@ -24,7 +24,9 @@
 extern "C" {
 #endif
 
-/* One instance, as its own hooks see it. Valid from init to the end of tear_down. */
+/* One instance, as its own hooks see it. Valid from init to the end of tear_down. Its hooks, rounds
+ * and handler never run at the same time, whatever threads serve its dispatcher; handlers that it
+ * becomes, and those of answers, only if that is its own thread alone. */
 typedef struct weir_component weir_component;
 
 typedef enum weir_kind {
@@ -85,7 +87,8 @@ typedef struct weir_component_type {
     weir_handler handler;
     weir_cases cases;
     /* SINK: when its mailbox runs empty, every flush_max events, and before stop; OK lets go of the
-     * origins of what was written. NULL: each event is done when its handler returns. */
+     * origins of what was written. Below zero: failed, reported, tried again after a while. Above
+     * (FULL): not yet, asked again soon. NULL: each event is done when its handler returns. */
     weir_status (*flush)(void *state, weir_component *self);
     uint32_t flush_max; /* default 1,024 */
     /* With a handler: its last turn, when all that it will ever get is handled; may post, and comes
@@ -132,9 +135,11 @@ WEIR_API weir_status weir_component_poll(weir_component *self, int fd, bool read
 
 typedef struct weir_component_options {
     size_t struct_size;
-    const char *name;         /* unique; required */
-    const char *thread;       /* that hosts it; default the first one */
-    const char *dispatcher;   /* of its handler; default "" */
+    const char *name;         /* unique; required; at most 63 bytes */
+    const char *thread;       /* that hosts it; default one that serves its dispatcher, else the
+                                 first one */
+    const char *dispatcher;   /* of its handler; default: with a thread, one that this serves, if
+                                 there is such a one alone; else "" */
     uint32_t instances;       /* PROCESSOR: so many of it, NAME/1 ..., one after the other in what a
                                  router spreads over; default 1 */
     const void *config;       /* a struct of config_size, copied; NULL: the table's fallbacks */
@@ -156,7 +161,9 @@ WEIR_API weir_status weir_component_add(weir_engine *engine, const weir_componen
                                         const weir_component_options *options,
                                         weir_processor *address, weir_error *error);
 
-/* Blocking; timeout 0 = 30 s. stop, drained, tear_down. E_INVALID: another one refers to it. */
+/* Blocking; timeout 0 = 30 s. Of a source: stop, drained, tear_down; of others: drained, stop,
+ * tear_down. `name` may be that of all instances. E_INVALID: another one, or a router, refers to
+ * it. TIMEOUT: a handler or hook of it has not returned; the engine's end sees to the rest. */
 WEIR_API weir_status weir_component_remove(weir_engine *engine, const char *name, weir_ns timeout,
                                            weir_error *error);
 

@@ -13,6 +13,7 @@
 #include "cli/config_settings.h"
 #include "cli/run_show.h"
 #include "cli/usage.h"
+#include "observe/log.h"
 #include "sync/atomic.h"
 
 static const char program[] = "weir run";
@@ -99,6 +100,27 @@ static int parse(int argc, char **argv, run *r)
     return WEIR__EXIT_OK;
 }
 
+/* ---- the screen ---- */
+
+/* The engine's log goes to stderr, as ever; the table begins anew below it. */
+static void on_log(void *context, const weir_log_entry *entry)
+{
+    run *r = context;
+    if (r->draw) {
+        weir__store(&r->logged, 1, relaxed);
+    }
+    weir__log_to_stderr(NULL, entry);
+}
+
+/* Before anything else is printed. What stands above a line of the log stays. */
+static void clear(run *r)
+{
+    if (weir__exchange(&r->logged, 0, relaxed) != 0) {
+        r->screen.lines = 0;
+    }
+    weir__screen_erase(&r->screen);
+}
+
 /* ---- reading ---- */
 
 /* NULL: it was said what is wrong. */
@@ -108,7 +130,7 @@ static weir__composition *read_files(run *r)
     if (c == NULL) {
         return NULL;
     }
-    weir__screen_erase(&r->screen);
+    clear(r);
     size_t bad = weir__config_line_tell(c->config, false);
     if (bad == 0 && c->component_count == 0) {
         fprintf(stderr, "%s: nothing to run: no file has weir.components (%s)\n", program,
@@ -129,7 +151,7 @@ static void on_tick(void *context, weir__server *server, weir_ns gone)
 {
     run *r = context;
     if (weir__exchange(&r->logged, 0, relaxed) != 0) {
-        r->screen.lines = 0; /* what the log wrote stands there now: begin below it */
+        r->screen.lines = 0;
     }
     (void)weir__figures_take(&r->now, weir__server_engine(server));
     weir__run_table_draw(&r->screen, &r->before, &r->now, (double)gone / 1e9);
@@ -146,7 +168,7 @@ static weir__composition *on_read_again(void *context)
 static void on_say(void *context, const char *text)
 {
     run *r = context;
-    weir__screen_erase(&r->screen);
+    clear(r);
     fprintf(stderr, "%s: %s\n", program, text);
 }
 
@@ -166,11 +188,34 @@ static weir_status on_started(void *context, weir__server *server, weir_error *e
 
 /* ---- the end ---- */
 
+typedef struct late_failures {
+    weir_ns since;
+    size_t count;
+} late_failures;
+
+static bool tell_failure(void *context, const weir_failure *failure)
+{
+    late_failures *late = context;
+    if (failure->time >= late->since) {
+        fprintf(stderr, "%s: %s: %s\n", program, failure->component, failure->text);
+        late->count++;
+    }
+    return true;
+}
+
+/* What went wrong while it stopped nobody will put right: what was kept back may be lost. */
+static bool stopped_well(const weir__server *server, const weir__life_result *result)
+{
+    late_failures late = { .since = result->stop_began };
+    weir_failure_visit(weir__server_engine(server), tell_failure, &late);
+    return late.count == 0;
+}
+
 static int sum_up(run *r, weir__server *server, const weir__life_result *result,
                   const weir_error *error)
 {
     const weir_stop_report *report = &result->report;
-    weir__screen_erase(&r->screen);
+    clear(r);
     if (result->end == WEIR__LIFE_NOT_BEGUN) {
         (void)weir_error_print(error);
         return WEIR__EXIT_FAILED;
@@ -195,7 +240,8 @@ static int sum_up(run *r, weir__server *server, const weir__life_result *result,
     } else if (result->end == WEIR__LIFE_TIMEOUT) {
         fprintf(stderr, "%s: the stop ran out of time (weir.server.stop-timeout)\n", program);
     }
-    return result->end == WEIR__LIFE_ENDED && report->left == 0 ? WEIR__EXIT_OK : WEIR__EXIT_FAILED;
+    const bool well = result->end == WEIR__LIFE_ENDED && report->left == 0;
+    return stopped_well(server, result) && well ? WEIR__EXIT_OK : WEIR__EXIT_FAILED;
 }
 
 static bool writes_to_stdout(const weir__composition *c)
@@ -220,7 +266,10 @@ static int run_server(run *r, weir__composition *c)
     }
     r->screen.terminal = weir__terminal_look();
     r->draw = r->screen.terminal.live && !r->line.json && !writes_to_stdout(c);
-    weir__server *server = weir__server_create(c, NULL, &error);
+    const weir_engine_options code = { .struct_size = sizeof(code),
+                                       .log = on_log,
+                                       .log_context = r };
+    weir__server *server = weir__server_create(c, &code, &error);
     if (server == NULL) {
         close(signals);
         (void)weir_error_print(&error);

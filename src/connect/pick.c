@@ -209,8 +209,8 @@ static weir__picked pick_group(weir__pick *pick, const void *line, size_t size, 
         return WEIR__PICK_GAVE_UP;
     }
     const PCRE2_SIZE *places = pcre2_get_ovector_pointer(pick->match);
-    const PCRE2_SIZE begin = places[2 * pick->group];
-    const PCRE2_SIZE end = places[2 * pick->group + 1];
+    const PCRE2_SIZE begin = places[2 * (size_t)pick->group];
+    const PCRE2_SIZE end = places[2 * (size_t)pick->group + 1];
     if (begin == PCRE2_UNSET || end < begin) {
         return WEIR__PICK_MISSING; /* a group of the branch that did not match; \K in a lookahead */
     }

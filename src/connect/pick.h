@@ -18,6 +18,7 @@ typedef struct weir__pick_config {
     int64_t group;
 } weir__pick_config;
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): `m` is a member's name */
 #define WEIR__PICK_ROWS(T, m)                                                                      \
     WEIR_KEY(STRING, T, m.field, "field",                                                          \
              .help =                                                                               \
@@ -27,6 +28,7 @@ typedef struct weir__pick_config {
                  .help = "A regular expression (of Perl's kind) that is searched in the line."),   \
         WEIR_KEY(INT, T, m.group, "group", .fallback = "0", .max = 99,                             \
                  .help = "Which group of the pattern; 0: all that it matched.")
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 typedef enum weir__picked {
     WEIR__PICKED,

@@ -94,14 +94,9 @@ weir_status weir__component_begin(weir_component *c, weir_error *error)
         return status;
     }
     memset(c->state, 0, c->type.state_size); /* a start that failed may have been before */
-    const weir__agent_plan plan = {
-        .name = c->name,
-        .do_work = weir__component_round,
-        .context = c,
-    };
-    c->agent = weir__agent_join(c->host->engine, c->thread, &plan, error);
-    if (c->agent == NULL) {
-        return error->status != WEIR_OK ? error->status : WEIR_E_NOMEM;
+    status = weir__component_join(c, error);
+    if (status != WEIR_OK) {
+        return status;
     }
     weir__component_attach(c, true);
     return init(c, error);
@@ -110,6 +105,7 @@ weir_status weir__component_begin(weir_component *c, weir_error *error)
 weir_status weir__component_announce(weir_component *c, weir_error *error)
 {
     weir_status status = WEIR_OK;
+    weir__component_settle(c);
     for (size_t i = 0; i < c->feeds.count && status == WEIR_OK; i++) {
         const weir_feed feed = weir_feed_find(c->host->engine, c->feeds.items[i]);
         status = weir_feed_subscribe(c->host->engine, feed, c->address);

@@ -324,14 +324,14 @@ static bool make_room(weir__host *host)
         return true;
     }
     const size_t room = host->order_room > 0 ? 2 * host->order_room : 16;
-    weir_component **order = weir__allocate(allocator, room * sizeof(*order));
+    weir_component **order = weir__allocate(allocator, room * sizeof(void *));
     if (order == NULL) {
         return false;
     }
     if (host->count > 0) {
-        memcpy(order, host->order, host->count * sizeof(*order));
+        memcpy(order, host->order, host->count * sizeof(void *));
     }
-    weir__release(allocator, host->order, host->order_room * sizeof(*order));
+    weir__release(allocator, host->order, host->order_room * sizeof(void *));
     host->order = order;
     host->order_room = room;
     return true;

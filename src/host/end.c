@@ -143,7 +143,9 @@ void weir__component_tear_down(weir_component *c, weir_ns deadline)
     }
     weir_status status = WEIR_OK;
     if (phase == WEIR__COMPONENT_STARTED || phase == WEIR__COMPONENT_RUNNING) {
-        status = run(c, WEIR__ERRAND_STOP, deadline); /* there was no time for it */
+        /* There was no time for it. What cannot be flushed now never will be. */
+        (void)run(c, WEIR__ERRAND_FLUSH, deadline);
+        status = run(c, WEIR__ERRAND_STOP, deadline);
     }
     if (status == WEIR_OK && phase != WEIR__COMPONENT_ADDED) {
         status = run(c, WEIR__ERRAND_TEAR_DOWN, deadline);
@@ -290,6 +292,12 @@ static weir_component *find_removable(weir__host *host, const char *name, weir_e
             (void)weir__error_at(error, WEIR_E_INVALID, "weir_component_remove",
                                  "component %s refers to %s: remove it first", other->name,
                                  c->name);
+            return NULL;
+        }
+        char router[64];
+        if (weir__component_is_routed_to(c, router, sizeof(router))) {
+            (void)weir__error_at(error, WEIR_E_INVALID, "weir_component_remove",
+                                 "router %s routes to %s: stop it first", router, c->name);
             return NULL;
         }
         found = c;

@@ -74,6 +74,31 @@ static weir_status await(weir_component *component, weir_ns deadline)
     }
 }
 
+weir_status weir__component_join(weir_component *component, weir_error *error)
+{
+    weir_engine *engine = component->host->engine;
+    const weir__agent_plan plan = {
+        .name = component->name,
+        .do_work = weir__component_round,
+        .context = component,
+    };
+    weir_error own = WEIR_ERROR_INIT;
+    error = error != NULL ? error : &own;
+    component->agent = weir__agent_join(engine, component->thread, &plan, error);
+    return component->agent != NULL   ? WEIR_OK
+           : error->status != WEIR_OK ? error->status
+                                      : WEIR_E_NOMEM;
+}
+
+/* A thread looks at its agents in every round, so that one without rounds only costs. */
+void weir__component_settle(weir_component *component)
+{
+    if (!weir__component_has_rounds(component) && component->agent != NULL) {
+        weir__agent_leave(component->agent);
+        component->agent = NULL;
+    }
+}
+
 weir_status weir__component_errand(weir_component *component, weir__errand errand,
                                    weir_error *error, weir_ns deadline)
 {
@@ -85,6 +110,12 @@ weir_status weir__component_errand(weir_component *component, weir__errand erran
         const weir_status status = await(component, deadline);
         if (component->lost) {
             return status;
+        }
+    }
+    if (component->agent == NULL) {
+        const weir_status status = weir__component_join(component, NULL);
+        if (status != WEIR_OK) {
+            return WEIR_STOPPING; /* its thread is gone; or there is no memory, and nobody to ask */
         }
     }
     component->errand = errand;

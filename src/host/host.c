@@ -31,8 +31,7 @@ void weir__component_free(weir_component *component)
     for (size_t i = 0; i < component->origin_count; i++) {
         weir_origin_release(component->origins[i]);
     }
-    weir__release(allocator, component->origins,
-                  component->origin_room * sizeof(*component->origins));
+    weir__release(allocator, component->origins, component->origin_room * sizeof(void *));
     weir__config_copy_free(allocator, &component->copy);
     free_names(allocator, &component->after);
     free_names(allocator, &component->feeds);
@@ -78,7 +77,7 @@ static void close_host(weir_engine *engine)
         weir__release(allocator, port, sizeof(*port));
     }
     weir__services_free(host);
-    weir__release(allocator, host->order, host->order_room * sizeof(*host->order));
+    weir__release(allocator, host->order, host->order_room * sizeof(void *));
     weir__release(allocator, host, sizeof(*host));
 }
 
@@ -201,7 +200,8 @@ weir_processor weir_component_address(const weir_component *self)
 
 void weir_component_wake(weir_component *self)
 {
-    if (self != NULL && self->agent != NULL) {
+    /* One without rounds has an agent only now and then: nothing to look at. */
+    if (self != NULL && weir__component_has_rounds(self) && self->agent != NULL) {
         weir__agent_wake(self->agent);
     }
 }

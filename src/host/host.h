@@ -137,6 +137,13 @@ static inline void weir__component_phase_set(weir_component *component, weir__co
     weir__store(&component->phase, (uint32_t)phase, release); /* [CO2] */
 }
 
+/* Whether its thread has anything to do for it but errands. */
+static inline bool weir__component_has_rounds(const weir_component *component)
+{
+    const weir_component_type *type = &component->type;
+    return type->do_work != NULL || type->flush != NULL || type->commit != NULL;
+}
+
 typedef struct weir__type_entry {
     struct weir__type_entry *next;
     const weir_component_type *type;
@@ -208,6 +215,8 @@ weir_status weir__host_resolve(weir__host *host, weir_error *error);
 weir_status weir__component_resolve(weir_component *component, weir_error *error);
 /* lock held. Who refers to it; NULL: nobody. */
 const weir_component *weir__component_referrer(const weir_component *component);
+/* A router that is not stopped has it among its targets; its name, cut. */
+bool weir__component_is_routed_to(const weir_component *component, char *name, size_t size);
 
 /* ---- work.c ---- */
 
@@ -225,7 +234,11 @@ weir_status weir__component_errand_here(weir_component *component, weir__errand 
 /* No thread of the engine runs, so that hooks may be run by whoever is here. */
 bool weir__host_is_alone(weir__host *host);
 
-/* life held. Has it done on its thread. TIMEOUT: not by then (and never if nobody had begun it);
+/* life held, so the next two. Its thread has it among its agents: errands can be done. */
+weir_status weir__component_join(weir_component *component, weir_error *error);
+/* It has begun: an agent that has nothing to do in its rounds leaves, until there is an errand. */
+void weir__component_settle(weir_component *component);
+/* Has it done on its thread. TIMEOUT: not by then (and never if nobody had begun it);
  * STOPPING: its thread is gone, and it was not done; else what the hook answered. */
 weir_status weir__component_errand(weir_component *component, weir__errand errand,
                                    weir_error *error, weir_ns deadline);

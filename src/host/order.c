@@ -329,6 +329,24 @@ static bool is_among(const weir__names *names, const weir_component *component)
     return false;
 }
 
+bool weir__component_is_routed_to(const weir_component *component, char *name, size_t size)
+{
+    /* [Y9], as of every look at them. */
+    weir__routers *routers = weir__load(&component->host->engine->routers, acquire);
+    const uint32_t count = routers != NULL ? weir__load(&routers->count, acquire) : 0;
+    for (uint32_t i = 0; i < count && component->address.id != 0; i++) {
+        weir__router *router = weir__load(&routers->all[i], relaxed);
+        for (uint32_t k = 0; router->targeted && k < router->worker_count; k++) {
+            if (!weir__router_is_closed(router) &&
+                router->workers[k].handle.id == component->address.id) {
+                snprintf(name, size, "%s", router->name);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 const weir_component *weir__component_referrer(const weir_component *component)
 {
     for (weir_component *c = component->host->components; c != NULL; c = c->next) {

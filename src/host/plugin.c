@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
+#define _GNU_SOURCE /* strerrordesc_np */
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
@@ -103,7 +104,8 @@ static weir_status check_file(const char *path, const char *real, weir_error *er
     struct stat info;
     char folder[PATH_MAX];
     if (stat(real, &info) != 0) {
-        return weir__error_system(error, errno, path, "cannot be looked at: %s", strerror(errno));
+        return weir__error_system(error, errno, path, "cannot be looked at: %s",
+                                  strerrordesc_np(errno));
     }
     if (!S_ISREG(info.st_mode)) {
         return weir__error_at(error, WEIR_E_INVALID, path, "is no regular file");
@@ -119,7 +121,7 @@ static weir_status check_file(const char *path, const char *real, weir_error *er
     }
     if (stat(folder, &info) != 0) {
         return weir__error_system(error, errno, path, "its folder cannot be looked at: %s",
-                                  strerror(errno));
+                                  strerrordesc_np(errno));
     }
     return check_writers(path, "its folder", &info, error);
 }
@@ -127,7 +129,7 @@ static weir_status check_file(const char *path, const char *real, weir_error *er
 /* What the linker says, without the path, which stands before it anyway. */
 static const char *linker_text(const char *real)
 {
-    const char *text = dlerror();
+    const char *text = dlerror(); /* NOLINT(concurrency-mt-unsafe): glibc keeps one a thread */
     if (text == NULL) {
         return "no reason is given";
     }
@@ -175,7 +177,8 @@ weir_status weir_plugin_open(const char *path, const weir_plugin **out, weir_err
     }
     *out = NULL;
     if (realpath(path, real) == NULL) {
-        return weir__error_system(error, errno, path, "cannot be found: %s", strerror(errno));
+        return weir__error_system(error, errno, path, "cannot be found: %s",
+                                  strerrordesc_np(errno));
     }
     const weir_status status = check_file(path, real, error);
     return status == WEIR_OK ? open_real(path, real, out, error) : status;

@@ -12,6 +12,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "host/host.h"
+#include "sync/word.h"
+
+#define PATIENCE (200 * WEIR_MS) /* with a watcher whose mailbox is full */
 
 const weir_event_type weir_service_type = {
     .struct_size = sizeof(weir_event_type),
@@ -42,7 +45,24 @@ weir_processor weir_service_find(weir_engine *engine, const char *type, const ch
 
 /* ---- telling ---- */
 
-/* Without waiting: a lock is held. False: it is gone for good. */
+/* The lock is held, so it waits for a full mailbox only briefly, and in a handler not at all. */
+static weir_status post(weir__host *host, weir_processor who, const weir_event *event)
+{
+    const weir_event *const events[] = { event };
+    const weir_ns end = weir__clock_now() + PATIENCE;
+    for (;;) {
+        weir_status status;
+        if (weir_engine_post_batch(host->engine, &who, 1, events, 1, &status) == 1 ||
+            status != WEIR_FULL || weir__context_in_handler() || weir__clock_now() >= end) {
+            return status;
+        }
+        weir__atomic_u32 nobody;
+        weir__init(&nobody, 0);
+        weir__word_wait(&nobody, 0, WEIR_MS);
+    }
+}
+
+/* False: it is gone for good. */
 static bool tell(weir__host *host, const weir__service_watch *watch,
                  const weir__service_entry *entry, weir_processor address, bool arrived)
 {
@@ -52,12 +72,9 @@ static bool tell(weir__host *host, const weir__service_watch *watch,
     const weir_event event = { .type = &weir_service_type,
                                .data = &change,
                                .size = sizeof(change) };
-    const weir_event *const events[] = { &event };
-    weir_status status;
-    if (weir_engine_post_batch(host->engine, &watch->who, 1, events, 1, &status) == 1) {
-        return true;
-    }
-    if (status != WEIR_UNKNOWN && status != WEIR_STOPPING) {
+    const weir_status status = post(host, watch->who, &event);
+    if (status != WEIR_OK && status != WEIR_DROPPED && status != WEIR_UNKNOWN &&
+        status != WEIR_STOPPING) {
         char text[200];
         snprintf(text, sizeof(text), "a watcher of services was not told that %s has %s: %s",
                  entry->name, arrived ? "come" : "gone", weir_status_text(status));

@@ -15,6 +15,7 @@
 
 #define DELAY_FIRST (10 * WEIR_MS) /* after a failure; twice that after the next ... */
 #define DELAY_MOST WEIR_S
+#define ROUND_PATIENCE WEIR_MS
 
 static void lock(weir_component *c)
 {
@@ -77,14 +78,14 @@ static bool make_room(weir_component *c)
         return true;
     }
     const size_t room = c->origin_room > 0 ? 2 * c->origin_room : 64;
-    weir_origin **more = weir__allocate(allocator, room * sizeof(*more));
+    weir_origin **more = weir__allocate(allocator, room * sizeof(void *));
     if (more == NULL) {
         return false;
     }
     if (c->origin_count > 0) {
-        memcpy(more, c->origins, c->origin_count * sizeof(*more));
+        memcpy(more, c->origins, c->origin_count * sizeof(void *));
     }
-    weir__release(allocator, c->origins, c->origin_room * sizeof(*more));
+    weir__release(allocator, c->origins, c->origin_room * sizeof(void *));
     c->origins = more;
     c->origin_room = room;
     return true;
@@ -308,7 +309,11 @@ int32_t weir__component_round(void *context, weir_ns *next)
     if (weir__component_phase_of(c) != WEIR__COMPONENT_RUNNING) {
         return 0;
     }
-    lock(c);
+    /* A handler that does not return holds up this component, not what else its thread hosts. */
+    if (c->shared && !weir__mutex_lock_within(&c->lock, ROUND_PATIENCE)) {
+        *next = 0;
+        return 0;
+    }
     int32_t work = 0;
     /* [CO9] pairs with [CO10]. */
     if (weir__load(&c->commit_due, relaxed) != 0 && weir__exchange(&c->commit_due, 0, acquire)) {

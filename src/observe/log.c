@@ -99,7 +99,7 @@ static const char *level_name(weir_log_level level)
     return level >= WEIR_LOG_DEFAULT && level <= WEIR_LOG_OFF ? names[level] : "?";
 }
 
-static void log_to_stderr(void *context, const weir_log_entry *entry)
+void weir__log_to_stderr(void *context, const weir_log_entry *entry)
 {
     struct line line = { .length = 0 };
     (void)context;
@@ -128,7 +128,7 @@ void weir__log_open(weir__log *log, weir_log_hook hook, void *context, weir_log_
                     const char *engine_name)
 {
     memset(log, 0, sizeof(*log));
-    log->hook = hook != NULL ? hook : log_to_stderr;
+    log->hook = hook != NULL ? hook : weir__log_to_stderr;
     log->context = context;
     log->engine_name = engine_name;
     weir__store(&log->level, level == WEIR_LOG_DEFAULT ? WEIR_LOG_WARNING : (uint32_t)level,

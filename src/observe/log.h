@@ -27,6 +27,9 @@ typedef struct weir__log_gate {
     weir__atomic_u64 suppressed;
 } weir__log_gate;
 
+/* The hook that counts if there is no other: a line of logfmt. */
+void weir__log_to_stderr(void *context, const weir_log_entry *entry);
+
 void weir__log_open(weir__log *log, weir_log_hook hook, void *context, weir_log_level level,
                     const char *engine_name);
 

@@ -300,6 +300,9 @@ static void watch(life *l)
     weir_ns now = began, next_tick = began;
     while (now < end) {
         weir_ns wait = end == WEIR_FOREVER ? WEIR_FOREVER : end - now;
+        if (l->hung_up && !l->reload.running) { /* one that came during the start, too */
+            begin_reload(l, now);
+        }
         if (l->options->tick_every > 0) {
             if (now >= next_tick) {
                 l->options->tick(l->options->context, l->server, now - began);
@@ -331,6 +334,7 @@ static void watch(life *l)
 static void stop(life *l)
 {
     weir__notify_send(&l->notify, "STOPPING=1\nSTATUS=handling what was accepted");
+    l->result->stop_began = weir__clock_wall();
     while (l->reload.running && !is_done(&l->reload)) {
         if (is_end(wait_for(l, WEIR_FOREVER))) {
             l->result->end = WEIR__LIFE_CUT_SHORT;

@@ -38,6 +38,7 @@ typedef struct weir__life_result {
     weir__life_end end;
     weir_stop_report report; /* of what was stopped */
     weir_ns ran;             /* from start_complete to the stop */
+    weir_ns stop_began;      /* by the wall clock, since 1970; 0: it did not */
 } weir__life_result;
 
 /* Before any thread is started: they inherit the mask. The descriptor, or -1 with errno. */

@@ -27,6 +27,25 @@ void weir__mutex_lock(weir__mutex *mutex)
     }
 }
 
+bool weir__mutex_lock_within(weir__mutex *mutex, weir_ns timeout)
+{
+    uint32_t state = 0;
+    if (weir__cas(&mutex->state, &state, 1, acquire, relaxed)) { /* [M1] */
+        return true;
+    }
+    const weir_ns end = weir__clock_now() + timeout;
+    /* Ends with the lock or with the time. Who gives up leaves "somebody sleeps" behind: at worst
+     * the holder wakes nobody. */
+    while (weir__exchange(&mutex->state, 2, acquire) != 0) {
+        const weir_ns left = end - weir__clock_now();
+        if (left <= 0) {
+            return false;
+        }
+        weir__word_wait(&mutex->state, 2, left);
+    }
+    return true;
+}
+
 void weir__mutex_unlock(weir__mutex *mutex)
 {
     /* [M2] pairs with [M1]. */

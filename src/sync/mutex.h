@@ -11,12 +11,15 @@
 
 #include "base/assert.h"
 #include "sync/atomic.h"
+#include "weir/base.h"
 
 typedef struct weir__mutex {
     weir__atomic_u32 state; /* 0 free, 1 held, 2 held and somebody sleeps */
 } weir__mutex;
 
 void weir__mutex_lock(weir__mutex *mutex);
+/* The same for who has other things to do: false if it was not free for so long. */
+bool weir__mutex_lock_within(weir__mutex *mutex, weir_ns timeout);
 void weir__mutex_unlock(weir__mutex *mutex);
 
 typedef struct weir__trylock {

@@ -140,6 +140,16 @@ def check_drain(check):
                   and sums["end"] == "cut short" and "stopped now" in weir.said(), sums)
 
 
+def check_flush(check):
+    with server.folder():
+        write(CHAIN.replace("out { ", "out { fail = flush, ") + "weir.server.stop-timeout = 500ms\n")
+        with server.Server("f.conf", "-D", "weir.components.ticks.count=3") as weir:
+            runs()
+            status = weir.stop()
+            check("a sink that could not write what it had at the end is named, and it ends with 1",
+                  status == 1 and "weir run: out: " in weir.said(), (status, weir.said()))
+
+
 def check_while_starting(check):
     with server.folder():
         write(CHAIN.replace("out { ", "out { dawdle = start, for = 500ms, "))
@@ -201,5 +211,6 @@ with tap.plan() as CHECK:
     check_failures(CHECK)
     check_sums(CHECK)
     check_drain(CHECK)
+    check_flush(CHECK)
     check_while_starting(CHECK)
     check_cores(CHECK)

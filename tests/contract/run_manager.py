@@ -175,7 +175,19 @@ def check_reload(check):
                                                     line.endswith(" tear-down")), found)
 
 
+def check_early(check):
+    with server.folder():
+        write(BASE.replace("out { ", "out { dawdle = start, for = 300ms, "))
+        with server.Server("f.conf") as weir:
+            server.until(lambda: "out start" in server.lines("log"))
+            weir.send(signal.SIGHUP)
+            check("a SIGHUP that comes while it starts is answered when it runs", reloads(weir),
+                  weir.said())
+            check("and it stops well", weir.stop() == 0, weir.said())
+
+
 with tap.plan() as CHECK:
+    check_early(CHECK)
     check_notify(CHECK)
     check_watchdog(CHECK)
     check_reload(CHECK)

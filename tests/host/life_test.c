@@ -190,16 +190,25 @@ static void several_targets_and_a_processor_of_the_program_get_their_events(void
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, open_engine, close_engine)
     const struct CMUnitTest tests[] = {
-        TEST(the_order_is_that_of_the_references_and_the_reverse_on_the_way_down),
-        TEST(a_failing_hook_undoes_what_was_begun_and_names_its_component),
-        TEST(a_source_that_fails_at_the_end_undoes_all),
-        TEST(after_a_failed_init_a_start_can_be_tried_again),
-        TEST(a_circle_is_shown),
-        TEST(a_name_that_is_nobodys_is_an_error_with_the_nearest),
-        TEST(what_was_posted_before_the_start_is_handled_after_it),
-        TEST(several_targets_and_a_processor_of_the_program_get_their_events),
+        cmocka_unit_test_setup_teardown(
+            the_order_is_that_of_the_references_and_the_reverse_on_the_way_down, open_engine,
+            close_engine),
+        cmocka_unit_test_setup_teardown(
+            a_failing_hook_undoes_what_was_begun_and_names_its_component, open_engine,
+            close_engine),
+        cmocka_unit_test_setup_teardown(a_source_that_fails_at_the_end_undoes_all, open_engine,
+                                        close_engine),
+        cmocka_unit_test_setup_teardown(after_a_failed_init_a_start_can_be_tried_again, open_engine,
+                                        close_engine),
+        cmocka_unit_test_setup_teardown(a_circle_is_shown, open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(a_name_that_is_nobodys_is_an_error_with_the_nearest,
+                                        open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(what_was_posted_before_the_start_is_handled_after_it,
+                                        open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(
+            several_targets_and_a_processor_of_the_program_get_their_events, open_engine,
+            close_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

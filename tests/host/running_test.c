@@ -419,20 +419,31 @@ static void an_engine_that_was_stopped_before_its_components_still_ends_them(voi
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, open_engine, close_engine)
     const struct CMUnitTest tests[] = {
-        TEST(a_failing_round_is_reported_and_called_again_after_a_while),
-        TEST(the_last_hundred_reports_are_kept_oldest_first),
-        TEST(one_that_comes_while_others_run_is_up_when_the_call_returns),
-        TEST(a_name_can_be_used_again_after_its_component_was_removed),
-        TEST(one_that_fails_while_others_run_is_undone_and_they_go_on),
-        TEST(instances_are_components_of_their_own),
-        TEST(services_are_found_and_those_told_that_watch),
-        TEST(a_stop_keeps_its_time_although_a_handler_hangs),
-        TEST(a_second_stop_may_be_in_a_hurry),
-        TEST(a_stop_while_starting_undoes_the_start),
-        TEST(an_engine_that_is_destroyed_stops_its_components),
-        TEST(an_engine_that_was_stopped_before_its_components_still_ends_them),
+        cmocka_unit_test_setup_teardown(a_failing_round_is_reported_and_called_again_after_a_while,
+                                        open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(the_last_hundred_reports_are_kept_oldest_first, open_engine,
+                                        close_engine),
+        cmocka_unit_test_setup_teardown(one_that_comes_while_others_run_is_up_when_the_call_returns,
+                                        open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(a_name_can_be_used_again_after_its_component_was_removed,
+                                        open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(one_that_fails_while_others_run_is_undone_and_they_go_on,
+                                        open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(instances_are_components_of_their_own, open_engine,
+                                        close_engine),
+        cmocka_unit_test_setup_teardown(services_are_found_and_those_told_that_watch, open_engine,
+                                        close_engine),
+        cmocka_unit_test_setup_teardown(a_stop_keeps_its_time_although_a_handler_hangs, open_engine,
+                                        close_engine),
+        cmocka_unit_test_setup_teardown(a_second_stop_may_be_in_a_hurry, open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(a_stop_while_starting_undoes_the_start, open_engine,
+                                        close_engine),
+        cmocka_unit_test_setup_teardown(an_engine_that_is_destroyed_stops_its_components,
+                                        open_engine, close_engine),
+        cmocka_unit_test_setup_teardown(
+            an_engine_that_was_stopped_before_its_components_still_ends_them, open_engine,
+            close_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

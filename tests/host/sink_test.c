@@ -210,13 +210,17 @@ static void a_stop_gives_a_failing_flush_up_and_says_so(void **state)
 
 int main(void)
 {
-#define TEST(f) cmocka_unit_test_setup_teardown(f, open_both, close_both)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_flushed_is_committed_on_the_sources_thread),
-        TEST(a_flush_that_fails_holds_the_origins_and_is_tried_again),
-        TEST(a_flush_that_is_not_done_yet_is_no_failure),
-        TEST(a_stop_flushes_and_the_source_hears_of_the_last_commit),
-        TEST(a_stop_gives_a_failing_flush_up_and_says_so),
+        cmocka_unit_test_setup_teardown(what_is_flushed_is_committed_on_the_sources_thread,
+                                        open_both, close_both),
+        cmocka_unit_test_setup_teardown(a_flush_that_fails_holds_the_origins_and_is_tried_again,
+                                        open_both, close_both),
+        cmocka_unit_test_setup_teardown(a_flush_that_is_not_done_yet_is_no_failure, open_both,
+                                        close_both),
+        cmocka_unit_test_setup_teardown(a_stop_flushes_and_the_source_hears_of_the_last_commit,
+                                        open_both, close_both),
+        cmocka_unit_test_setup_teardown(a_stop_gives_a_failing_flush_up_and_says_so, open_both,
+                                        close_both),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,9 +12,9 @@
 #include <weir/weir.h>
 
 static const char *const moments[] = {
-    "never", "init", "start", "start-complete", "handler", NULL
+    "never", "init", "start", "start-complete", "handler", "flush", NULL
 };
-enum { NEVER, INIT, START, START_COMPLETE, HANDLER };
+enum { NEVER, INIT, START, START_COMPLETE, HANDLER, FLUSH };
 
 typedef struct recorder_config {
     const char *log;
@@ -127,6 +127,13 @@ static weir_status on_event(void *state, weir_turn *turn, const weir_event *even
     return weir_turn_send(turn, &r->config->to, event);
 }
 
+static weir_status on_flush(void *state, weir_component *self)
+{
+    const recorder *r = state;
+    (void)self;
+    return r->config->fail == FLUSH ? WEIR_E_FAILED : WEIR_OK;
+}
+
 static const weir_option nested[] = {
     WEIR_KEY(INT, recorder_config, nested.depth, "depth", .fallback = "1", .min = 1, .max = 9,
              .help = "A key in a group."),
@@ -162,7 +169,8 @@ static const weir_component_type source =
     TYPE(WEIR_KIND_SOURCE, "recorder-source", .do_work = on_work);
 static const weir_component_type processor =
     TYPE(WEIR_KIND_PROCESSOR, "recorder-processor", .handler = on_event);
-static const weir_component_type sink = TYPE(WEIR_KIND_SINK, "recorder-sink", .handler = on_event);
+static const weir_component_type sink =
+    TYPE(WEIR_KIND_SINK, "recorder-sink", .handler = on_event, .flush = on_flush);
 static const weir_component_type service =
     TYPE(WEIR_KIND_SERVICE, "recorder-service", .handler = on_event);
 static const weir_component_type *const types[] = { &source, &processor, &sink, &service };

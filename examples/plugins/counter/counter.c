@@ -75,7 +75,7 @@ static tally *tally_of(counter *c, const char *line, size_t size)
     fresh->size = length;
     memcpy(fresh->key, line, length);
     if (c->count == c->room) {
-        tally **list = realloc(c->list, (2 * c->room + 64) * sizeof(*list));
+        tally **list = realloc(c->list, (2 * c->room + 64) * sizeof(void *));
         c->list = list != NULL ? list : c->list;
         c->room = list != NULL ? 2 * c->room + 64 : c->room;
     }
