@@ -141,6 +141,10 @@ extern const weir__admin_group weir__admin_host;    /* admin_host.c */
 
 weir_status weir__admin_config_show(void *context, weir_admin_call *call); /* admin_config.c */
 
+/* Control. The name of the component that the processor belongs to; false: to none. */
+bool weir__admin_component_of(weir_engine *engine, weir_processor processor, char *out,
+                              size_t size); /* admin_host.c */
+
 /* A moment of the wall clock, as people write it. */
 void weir__admin_time(weir_admin_call *call, const char *key, weir_ns wall);
 

@@ -13,6 +13,7 @@
 #include "base/nearest.h"
 #include "engine/engine.h"
 #include "host/admin.h"
+#include "weir/component.h"
 #include "weir/counters.h"
 #include "weir/dead_letter.h"
 #include "weir/timer.h"
@@ -20,6 +21,7 @@
 #define LETTERS_DEFAULT 20u
 #define LETTERS_MAX 1000u
 #define STOP_TIMEOUT (5 * WEIR_S)
+#define ROUTER_PARTS "flows:" /* what the names of a router's own begin with */
 
 /* ---- processors ---- */
 
@@ -92,6 +94,18 @@ static bool visit_nearest(void *context, weir_processor processor)
     return true;
 }
 
+/* A component has more than its processor: all of it goes, in order, or nothing. */
+static weir_status remove_component(weir_admin_call *call, const char *name)
+{
+    weir_error error = WEIR_ERROR_INIT;
+    const weir_status status = weir_component_remove(call->engine, name, STOP_TIMEOUT, &error);
+    weir_admin_text(call, "component", name);
+    weir_admin_bool(call, "removed", status == WEIR_OK);
+    return status == WEIR_OK || error.status == WEIR_OK
+               ? status
+               : weir_admin_fail(call, status, "%s: %s", error.path, error.text);
+}
+
 static weir_status on_processors_stop(void *context, weir_admin_call *call)
 {
     (void)context;
@@ -105,6 +119,14 @@ static weir_status on_processors_stop(void *context, weir_admin_call *call)
         return weir_admin_fail(call, WEIR_UNKNOWN, "no processor is called '%.64s'%s%s%s", n.wanted,
                                n.name[0] != '\0' ? "; did you mean '" : "", n.name,
                                n.name[0] != '\0' ? "'?" : "");
+    }
+    char component[64];
+    if (weir__admin_component_of(call->engine, n.found, component, sizeof(component))) {
+        return remove_component(call, component);
+    }
+    if (strncmp(n.wanted, ROUTER_PARTS, sizeof(ROUTER_PARTS) - 1) == 0) {
+        return weir_admin_fail(call, WEIR_E_INVALID,
+                               "'%.64s' is a part of a router, which needs all of them", n.wanted);
     }
     const weir_status status = weir_processor_stop(call->engine, n.found, STOP_TIMEOUT, &report);
     weir_admin_text(call, "processor", n.wanted);
@@ -288,8 +310,7 @@ const weir__admin_group weir__admin_engine = {
         { "processors list", "[PREFIX]", "processors, with what became of their events",
           on_processors_list, false, false },
         { "processors stop", "NAME",
-          "drains a processor and its children for up to 5 s, and ends "
-          "them",
+          "drains a processor and its children, or a component, for up to 5 s; ends them",
           on_processors_stop, true, false },
         { "threads", NULL, "threads: where they run, what they serve, how often they found nothing",
           on_threads, false, false },

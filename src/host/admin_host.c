@@ -68,6 +68,30 @@ static weir_status on_services(void *context, weir_admin_call *call)
     return WEIR_OK;
 }
 
+typedef struct owner {
+    weir_processor processor;
+    char *name;
+    size_t size;
+    bool found;
+} owner;
+
+static bool visit_owner(void *context, const weir_component_info *info)
+{
+    owner *o = context;
+    if (info->address.id == o->processor.id) {
+        (void)snprintf(o->name, o->size, "%s", info->name);
+        o->found = true;
+    }
+    return !o->found;
+}
+
+bool weir__admin_component_of(weir_engine *engine, weir_processor processor, char *out, size_t size)
+{
+    owner o = { processor, out, size, false };
+    weir_component_visit(engine, visit_owner, &o);
+    return o.found;
+}
+
 /* ---- feeds ---- */
 
 static bool visit_feed(void *context, weir_feed feed, const char *name)

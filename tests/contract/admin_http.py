@@ -257,8 +257,8 @@ def check_limits(check):
             s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             s.sendall(f"GET /api/v1/large HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode())
             check("a client that does not take its answer is ended, too",
-                  until(lambda: server.refused().get("not complete in time", 0) >= 5),
-                  server.refused())
+                  until(lambda: server.refused().get("not complete in time", 0) >= 5) and
+                  until(lambda: server.ask("admin")["rows"][1]["open"] == 0), server.refused())
 
 
 def check_many(check):

@@ -374,6 +374,42 @@ static void components_services_feeds_and_errors_tell_of_what_was_added(void **s
     assert_int_equal(WEIR_OK, weir_components_stop(d.engine, 0, NULL));
 }
 
+static weir_status take_any(void *state, weir_turn *turn, const weir_event *event)
+{
+    (void)state;
+    (void)turn;
+    (void)event;
+    return WEIR_OK;
+}
+
+static const weir_component_type drain = { .struct_size = sizeof(weir_component_type),
+                                           .kind = WEIR_KIND_SINK,
+                                           .name = "drain",
+                                           .help = "takes",
+                                           .handler = take_any };
+
+static void processors_stop_removes_a_component_as_a_whole(void **state)
+{
+    (void)state;
+    assert_int_equal(WEIR_OK, weir_component_add(d.engine, &drain, WEIR_COMPONENT(.name = "out"),
+                                                 NULL, &d.error));
+    (void)weir_components_start(d.engine, &d.error);
+    assert_int_equal(WEIR_OK, desk_run(&d, "processors list out"));
+    assert_says("{\"processor\": \"out\"");
+    assert_int_equal(WEIR_OK, desk_run(&d, "processors stop out"));
+    assert_says("{\"component\": \"out\", \"removed\": true}");
+    assert_int_equal(WEIR_OK, desk_run(&d, "components"));
+    assert_says("\"rows\": []");
+}
+
+static void processors_stop_leaves_the_parts_of_a_router_alone(void **state)
+{
+    (void)state;
+    (void)add_router("orders");
+    assert_int_equal(WEIR_E_INVALID, desk_run(&d, "processors stop flows:orders/0"));
+    assert_says("is a part of a router");
+}
+
 static void errors_are_the_last_hundred(void **state)
 {
     (void)state;
@@ -506,6 +542,8 @@ int main(void)
         TEST(latency_is_measured_until_disabled_and_begins_anew),
         TEST(latency_of_targets_is_said_not_to_be_measured),
         TEST(components_services_feeds_and_errors_tell_of_what_was_added),
+        TEST(processors_stop_removes_a_component_as_a_whole),
+        TEST(processors_stop_leaves_the_parts_of_a_router_alone),
         TEST(errors_are_the_last_hundred),
         TEST(health_is_up_degraded_by_errors_and_down_at_the_end),
         TEST(health_names_a_handler_that_does_not_return),
