@@ -11,9 +11,8 @@
 #include <unistd.h>
 #include <weir/weir.h>
 
-static const char *const moments[] = {
-    "never", "init", "start", "start-complete", "handler", "flush", NULL
-};
+static const char *const moments[] = { "never",   "init",  "start", "start-complete",
+                                       "handler", "flush", NULL };
 enum { NEVER, INIT, START, START_COMPLETE, HANDLER, FLUSH };
 
 typedef struct recorder_config {
@@ -110,7 +109,9 @@ static int32_t on_work(void *state, weir_component *self, weir_ns *next)
         *next = 0;
         return 0;
     }
-    r->published++;
+    if (++r->published == r->config->count) {
+        record(r, "published");
+    }
     return 1;
 }
 
@@ -119,6 +120,9 @@ static weir_status on_event(void *state, weir_turn *turn, const weir_event *even
     recorder *r = state;
     if (event->type != &weir_text_type) {
         return WEIR_OK;
+    }
+    if (r->config->fail == FLUSH) {
+        record(r, "event");
     }
     dawdle(r, HANDLER);
     if (r->config->fail == HANDLER) {
