@@ -206,8 +206,8 @@ static bool begin_position(file_source *f, weir_ns now)
     return true;
 }
 
-/* A source that comes while others run is there before who subscribes to it: what it published until
- * then nobody would get. False: nobody listens yet. */
+/* A source that comes while others run is there before who subscribes to it: what it published
+ * until then nobody would get. False: nobody listens yet. */
 static bool is_heard(file_source *f, weir_ns now)
 {
     if (f->heard) {
