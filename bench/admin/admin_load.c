@@ -204,7 +204,16 @@ static void post_for(load *l, int64_t span)
 
 typedef struct result {
     uint64_t p50, p99;
+    double cpu; /* of this process, in cores: the clients are another one */
 } result;
+
+static double cpu_seconds(void)
+{
+    struct rusage used;
+    (void)getrusage(RUSAGE_SELF, &used);
+    return (double)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
+}
 
 static bool run_round(load *l, side which, uint32_t clients, double seconds, result *out)
 {
@@ -224,7 +233,9 @@ static bool run_round(load *l, side which, uint32_t clients, double seconds, res
     weir__histogram_sum *sum = calloc(1, sizeof(*sum));
     post_for(l, 2000000000); /* until the clients are there */
     atomic_store_explicit(&l->times, times, memory_order_release);
+    const double before = cpu_seconds();
     post_for(l, (int64_t)(seconds * 1e9));
+    out->cpu = (cpu_seconds() - before) / seconds;
     atomic_store_explicit(&l->times, NULL, memory_order_release);
     post_for(l, 50000000); /* none is inside any more */
     if (child > 0) {
@@ -257,6 +268,7 @@ static int measure(load *l, uint32_t clients, double seconds, uint32_t rounds)
 {
     uint64_t p50[SIDES][ROUNDS_MAX];
     uint64_t p99[SIDES][ROUNDS_MAX];
+    double cpu[SIDES] = { 0 };
     for (uint32_t r = 0; r < rounds; r++) {
         for (int which = NOBODY; which < SIDES; which++) {
             result found;
@@ -265,16 +277,19 @@ static int measure(load *l, uint32_t clients, double seconds, uint32_t rounds)
             }
             p50[which][r] = found.p50;
             p99[which][r] = found.p99;
-            fprintf(stderr, "round %u %-6s p50 %6llu ns  p99 %8llu ns\n", r + 1, side_names[which],
-                    (unsigned long long)found.p50, (unsigned long long)found.p99);
+            cpu[which] += found.cpu / rounds;
+            fprintf(stderr, "round %u %-6s p50 %6llu ns  p99 %8llu ns  %.3f cores\n", r + 1,
+                    side_names[which], (unsigned long long)found.p50, (unsigned long long)found.p99,
+                    found.cpu);
         }
     }
     printf("{\"clients\": %u, \"rounds\": %u, \"seconds\": %g", clients, rounds, seconds);
     uint64_t last[SIDES];
     for (int which = NOBODY; which < SIDES; which++) {
         last[which] = median(p99[which], rounds);
-        printf(", \"%s\": {\"p50_ns\": %llu, \"p99_ns\": %llu}", side_names[which],
-               (unsigned long long)median(p50[which], rounds), (unsigned long long)last[which]);
+        printf(", \"%s\": {\"p50_ns\": %llu, \"p99_ns\": %llu, \"cores\": %.3f}", side_names[which],
+               (unsigned long long)median(p50[which], rounds), (unsigned long long)last[which],
+               cpu[which]);
     }
     printf(", \"p99_weir_over_bare\": %.3f}\n", (double)last[OURS] / (double)last[BARE]);
     return 0;

@@ -450,11 +450,12 @@ static void run(void *context)
 
 /* ---- its life ---- */
 
-static bool add_text(char **list, uint32_t *count, const char *format, const char *text,
-                     unsigned port)
+/* `port` 0: none stands behind it. */
+static bool add_text(char **list, uint32_t *count, const char *text, unsigned port)
 {
     char made[128];
-    const int length = snprintf(made, sizeof(made), format, text, port);
+    const int length = port != 0 ? snprintf(made, sizeof(made), "%s:%u", text, port)
+                                 : snprintf(made, sizeof(made), "%s", text);
     if (*count >= HOSTS_MAX || length < 0 || (size_t)length >= sizeof(made)) {
         return false;
     }
@@ -465,7 +466,7 @@ static bool add_text(char **list, uint32_t *count, const char *format, const cha
 static bool copy_list(char **list, uint32_t *count, const char *const *from)
 {
     for (; from != NULL && *from != NULL; from++) {
-        if (!add_text(list, count, "%s", *from, 0)) {
+        if (!add_text(list, count, *from, 0)) {
             return false;
         }
     }
@@ -477,14 +478,14 @@ static weir_status make_rules(weir__admin_http *h, weir_engine *engine,
 {
     uint32_t hosts = 0;
     uint32_t origins = 0;
-    bool ok = add_text(h->hosts, &hosts, "%s", h->bound.host, 0);
+    bool ok = add_text(h->hosts, &hosts, h->bound.host, 0);
     if (h->bound.loopback) {
-        ok = ok && add_text(h->hosts, &hosts, "%s:%u", "localhost", h->bound.port) &&
-             add_text(h->hosts, &hosts, "%s:%u", "127.0.0.1", h->bound.port) &&
-             add_text(h->hosts, &hosts, "%s:%u", "[::1]", h->bound.port);
+        ok = ok && add_text(h->hosts, &hosts, "localhost", h->bound.port) &&
+             add_text(h->hosts, &hosts, "127.0.0.1", h->bound.port) &&
+             add_text(h->hosts, &hosts, "[::1]", h->bound.port);
     }
     if (h->bound.loopback && h->bound.port == 80) {
-        ok = ok && add_text(h->hosts, &hosts, "%s", "localhost", 0);
+        ok = ok && add_text(h->hosts, &hosts, "localhost", 0);
     }
     if (!ok || !copy_list(h->hosts, &hosts, options->http.hosts) ||
         !copy_list(h->origins, &origins, options->http.origins)) {

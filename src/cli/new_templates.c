@@ -98,7 +98,7 @@ static const char test_conf[] =
     "weir.components {\n"
     "  numbers { type = generator, count = 1000, rate = 0, feed.slow-consumer = block }\n"
     "  @NAME@ { type = @NAME@, feeds = [numbers], every = 10, to = out }\n"
-    "  out { type = \"null\" }\n"
+    "  out { type = discard }\n"
     "}\n";
 
 static const char test_script[] =

@@ -36,7 +36,8 @@ static const char help[] =
     "\n"
     "SIGINT (Ctrl-C) and SIGTERM drain: sources stop, what was accepted is handled, for at most\n"
     "weir.server.stop-timeout; a second one ends it at once. SIGHUP reads the files again: all\n"
-    "of what they change, or nothing. `weir types` lists what components there are.\n"
+    "of what they change, or nothing. It ends by itself when every source has come to its end.\n"
+    "`weir types` lists what components there are.\n"
     "\n"
     "exit status: 0 all was handled, 1 something failed or was left, 2 wrong usage or\n"
     "configuration, and nothing was started\n";

@@ -93,7 +93,7 @@ typedef struct file_sink {
     weir__meter meter;
     weir_ns opened_at, looked_at, rotate_after, flushed_at, synced_at;
     bool unsynced;
-    weir__complaint trouble, strange;
+    weir__complaint trouble;
 } file_sink;
 
 static void complain(file_sink *s, const char *what, int why)
@@ -151,9 +151,10 @@ static bool open_file(file_sink *s, bool cut, weir_ns now, weir_error *error)
     s->opened_at = s->looked_at = now;
     s->unsynced = false;
     if (lost > 0) {
-        weir__complain(&s->strange, s->self, WEIR_OK,
-                       "%.80s: an unfinished last line of %llu bytes was cut off", s->config->path,
-                       (unsigned long long)lost);
+        char text[192];
+        snprintf(text, sizeof(text), "%.100s: an unfinished last line of %llu bytes was cut off",
+                 s->config->path, (unsigned long long)lost);
+        weir_log_write(s->engine, WEIR_LOG_WARNING, weir_component_name(s->self), text, NULL, 0);
     }
     return true;
 }

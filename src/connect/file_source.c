@@ -22,6 +22,8 @@
 
 #define WATCHED_POLL WEIR_S        /* looked at that often although the system tells of changes */
 #define AGAIN_AFTER (10 * WEIR_MS) /* something failed */
+#define HEARD_WITHIN (5 * WEIR_S)  /* else it reads although nobody has subscribed */
+#define BEHIND_ALL (UINT64_C(1) << 48) /* more bytes than anybody has read before a mark is due */
 
 enum { FSYNC_ALWAYS, FSYNC_INTERVAL, FSYNC_NEVER };
 static const char *const fsync_words[] = { "always", "interval", "never", NULL };
@@ -92,6 +94,8 @@ typedef struct file_source {
     weir__position_file position;
     bool keeps; /* a position */
     bool begun; /* one was written since the start */
+    bool heard; /* somebody subscribes */
+    weir_ns begun_at;
     uint64_t marked;
     bool unmarked;      /* a mark was refused: nothing is read before it is made */
     uint64_t committed; /* as the engine said */
@@ -200,6 +204,21 @@ static bool begin_position(file_source *f, weir_ns now)
         return f->begun;
     }
     return true;
+}
+
+/* A source that comes while others run is there before who subscribes to it: what it published until
+ * then nobody would get. False: nobody listens yet. */
+static bool is_heard(file_source *f, weir_ns now)
+{
+    if (f->heard) {
+        return true;
+    }
+    weir_feed_counters counters = WEIR_FEED_COUNTERS_INIT;
+    f->begun_at = f->begun_at != 0 ? f->begun_at : now;
+    const weir_status status =
+        weir_feed_counters_get(f->publisher.engine, f->publisher.feed, &counters);
+    f->heard = status != WEIR_OK || counters.subscribers > 0 || now - f->begun_at >= HEARD_WITHIN;
+    return f->heard;
 }
 
 /* False: no mark can be made now. */
@@ -322,11 +341,27 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     return WEIR_OK;
 }
 
+/* A feed outlives its source. One that comes again under the same name marks positions behind all
+ * that were marked before, committed or not: those of a feed do not fall. */
+static void begin_behind(file_source *f)
+{
+    weir_feed_counters counters = WEIR_FEED_COUNTERS_INIT;
+    uint64_t before = 0;
+    const bool any = weir_feed_committed(f->publisher.engine, f->publisher.feed, &before);
+    const weir_status status =
+        weir_feed_counters_get(f->publisher.engine, f->publisher.feed, &counters);
+    if (any || (status == WEIR_OK && counters.outstanding > 0)) {
+        f->marked = f->committed = before + BEHIND_ALL;
+        weir__tail_begin_at(&f->tail, f->marked);
+    }
+}
+
 static weir_status start(void *state, weir_component *self, weir_error *error)
 {
     file_source *f = state;
     weir__publisher_open(&f->publisher, self, f->config->frame.format);
     if (f->keeps) {
+        begin_behind(f);
         const weir_status status = weir_feed_track(f->publisher.engine, f->publisher.feed);
         if (status != WEIR_OK && status != WEIR_ALREADY) {
             return weir__error_at(error, status < 0 ? status : WEIR_E_FAILED,
@@ -399,6 +434,8 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     bool again = false;
     if (f->failed_at != 0 && now - f->failed_at < AGAIN_AFTER) {
         *next = earlier(*next, f->failed_at + AGAIN_AFTER);
+    } else if (!is_heard(f, now)) {
+        *next = 0;
     } else if (!begin_position(f, now)) {
         *next = earlier(*next, now + AGAIN_AFTER);
     } else if (f->unmarked && !mark(f)) {

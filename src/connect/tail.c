@@ -227,6 +227,15 @@ void weir__tail_close(weir__tail *t)
     t->fd = -1;
 }
 
+void weir__tail_begin_at(weir__tail *t, uint64_t position)
+{
+    WEIR_ASSERT(t->segment_count <= 1 && t->bytes == 0);
+    weir__framer_reset(&t->framer, position);
+    if (t->segment_count == 1) {
+        t->segments[0].start = position;
+    }
+}
+
 /* ---- the end of a file, and the next one ---- */
 
 static void end_file(weir__tail *t)

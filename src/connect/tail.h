@@ -82,6 +82,9 @@ weir_status weir__tail_open(weir__tail *tail, const weir__tail_options *options,
                             const weir__place *from, weir_error *error);
 void weir__tail_close(weir__tail *tail); /* of a zeroed one: a no-op */
 
+/* Before the first `next`: positions begin there, not at 0. */
+void weir__tail_begin_at(weir__tail *tail, uint64_t position);
+
 /* `now`: of any clock that does not go back. */
 weir__frame_what weir__tail_next(weir__tail *tail, weir_ns now, weir__frame *frame);
 void weir__tail_take(weir__tail *tail);

@@ -103,7 +103,7 @@ static weir__answer await(weir__agents *agents, weir__request *request)
 {
     for (;;) {
         const uint32_t seen = weir__load(&agents->answered, seq_cst);
-        /* [A1] pairs with [A2]. */
+        /* [AG1] pairs with [AG2]. */
         const uint32_t given = weir__load(&request->answer, acquire);
         if (given != WEIR__ANSWER_NONE) {
             return (weir__answer)given;
@@ -168,7 +168,7 @@ void weir__agent_leave(weir__agent *agent)
 void weir__agent_wake(weir__agent *agent)
 {
     weir__thread *thread = agent->thread;
-    /* [A5] pairs with [A6]. One that was woken and has not looked yet is on its way. */
+    /* [AG5] pairs with [AG6]. One that was woken and has not looked yet is on its way. */
     const uint32_t before = weir__or(&thread->hosting, WEIR__HOSTING_WOKEN, seq_cst);
     if ((before & (WEIR__HOSTING_RESTING | WEIR__HOSTING_WOKEN)) == WEIR__HOSTING_RESTING) {
         weir__thread_wake(thread);

@@ -54,7 +54,7 @@ void weir__agents_ask(weir__agents *agents, weir__request *request)
         agents->last->next = request;
     }
     agents->last = request;
-    /* [A7] pairs with [A8]. */
+    /* [AG7] pairs with [AG8]. */
     weir__or(&agents->thread->hosting, WEIR__HOSTING_REQUESTS, seq_cst);
 }
 
@@ -105,7 +105,7 @@ void weir__agents_forget(weir__agents *agents, weir__agent *agent)
 /* The request is gone after this. */
 static void answer(weir__agents *agents, weir__request *request, weir__answer given)
 {
-    /* [A2] pairs with [A1]: what was done on its behalf. */
+    /* [AG2] pairs with [AG1]: what was done on its behalf. */
     weir__store(&request->answer, given, seq_cst);
     weir__add(&agents->answered, 1, seq_cst);
     weir__word_wake(&agents->answered, INT32_MAX);
@@ -184,12 +184,13 @@ static void close(weir__agents *agents)
 
 void weir__agents_let_go(weir__thread *thread)
 {
-    weir__agents *agents = weir__agents_if_any(thread);
-    if (agents == NULL || !agents->held) {
+    if (!thread->holds) {
         return;
     }
+    weir__agents *agents = weir__agents_if_any(thread);
     weir__mutex_lock(&agents->lock);
     agents->held = false;
+    thread->holds = false;
     if (weir__load(&thread->engine->phase, seq_cst) >= WEIR__ABANDONED) {
         close(agents);
     } else {
@@ -217,6 +218,7 @@ static void hold(weir__agents *agents)
 {
     weir__mutex_lock(&agents->lock);
     agents->held = !agents->closed;
+    agents->thread->holds = agents->held;
     weir__mutex_unlock(&agents->lock);
     weir__watched_by(&agents->watched, weir__load(&agents->thread->watched.system_id, relaxed));
 }
@@ -276,13 +278,13 @@ static void bury_those_that_left(weir__agents *agents)
 
 bool weir__agents_round(weir__thread *thread)
 {
-    /* [A8] pairs with [A7]: the record is there. */
+    /* [AG8] pairs with [AG7]: the record is there. */
     const uint32_t hosting = weir__load(&thread->hosting, acquire);
     weir__agents *agents = weir__agents_if_any(thread);
     bool work = false;
-    if (!agents->held) {
+    if (!thread->holds) {
         hold(agents);
-        if (!agents->held) {
+        if (!thread->holds) {
             return false;
         }
     }
@@ -290,7 +292,7 @@ bool weir__agents_round(weir__thread *thread)
         serve(agents);
     }
     if ((hosting & WEIR__HOSTING_WOKEN) != 0) {
-        /* [A6] pairs with [A5]: what it was woken for. Before the walk: who sets it after this
+        /* [AG6] pairs with [AG5]: what it was woken for. Before the walk: who sets it after this
          * brings another one. */
         weir__and(&thread->hosting, ~(uint32_t)WEIR__HOSTING_WOKEN, seq_cst);
     }
@@ -311,10 +313,10 @@ bool weir__agents_round(weir__thread *thread)
 
 weir_ns weir__agents_until(weir__thread *thread)
 {
-    const weir__agents *agents = weir__agents_if_any(thread);
-    if ((weir__load(&thread->hosting, relaxed) & WEIR__HOSTING_AGENTS) == 0) {
+    if (!thread->hosts) {
         return WEIR_FOREVER;
     }
+    const weir__agents *agents = weir__agents_if_any(thread);
     const weir_ns most = agents->soon ? weir__clock_now() + thread->options.max_park : WEIR_FOREVER;
     return most < agents->next ? most : agents->next;
 }
@@ -339,7 +341,7 @@ weir__agents *weir__agents_of(weir__thread *thread)
     agents->watched.name = thread->name;
     agents->next = WEIR_FOREVER;
     weir__watchdog_add(engine, &agents->watched);
-    weir__store(&thread->agents, agents, release); /* [A3] pairs with [A4]: it is complete */
+    weir__store(&thread->agents, agents, release); /* [AG3] pairs with [AG4]: it is complete */
     return agents;
 }
 

@@ -71,7 +71,7 @@ struct weir__agent {
 typedef struct weir__agents {
     weir__thread *thread;
     weir__mutex lock;
-    bool held; /* under the lock, so all of these; the thread, which writes it, reads it without */
+    bool held;   /* under the lock, so all of these. The thread has a copy */
     bool closed; /* the thread has gone for good */
     weir__request *first, *last;
     weir__agent *list;         /* in the order they joined */
@@ -97,7 +97,7 @@ void weir__agent_free(weir__agent *agent);
 /* NULL: it never had any. */
 static inline weir__agents *weir__agents_if_any(weir__thread *thread)
 {
-    return weir__load(&thread->agents, acquire); /* [A4] pairs with [A3] */
+    return weir__load(&thread->agents, acquire); /* [AG4] pairs with [AG3] */
 }
 
 /* registry.lock held. What a thread needs to have agents, made at the first call. NULL: no
@@ -132,13 +132,15 @@ static inline bool weir__agents_rest(weir__thread *thread)
     if (weir__load(&thread->hosting, seq_cst) == 0) {
         return true; /* who asks for something after this wakes the thread in any case */
     }
+    thread->resting = true;
     return (weir__or(&thread->hosting, WEIR__HOSTING_RESTING, seq_cst) &
             (WEIR__HOSTING_REQUESTS | WEIR__HOSTING_WOKEN)) == 0;
 }
 
 static inline void weir__agents_rise(weir__thread *thread)
 {
-    if ((weir__load(&thread->hosting, relaxed) & WEIR__HOSTING_RESTING) != 0) {
+    if (thread->resting) {
+        thread->resting = false;
         weir__and(&thread->hosting, ~(uint32_t)WEIR__HOSTING_RESTING, seq_cst);
     }
 }

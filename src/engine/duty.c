@@ -141,8 +141,7 @@ static void put_back(weir__thread *thread, weir__serving *serving, weir__process
  * Whether to leave is asked then, too: no handler begins after the end of the engine. */
 static uint32_t turns_in_a_row(weir__thread *thread)
 {
-    const bool has_nothing_else = thread->serving_count == 1 &&
-                                  weir__load(&thread->hosting, relaxed) == 0 && !thread->external;
+    const bool has_nothing_else = thread->serving_count == 1 && !thread->hosts && !thread->external;
     return has_nothing_else && thread->kept_in_a_row < KEPT_IN_A_ROW_MAX
                ? KEPT_IN_A_ROW_MAX - thread->kept_in_a_row
                : 1;
@@ -185,7 +184,8 @@ static void note_work(weir__thread *thread, weir__serving *serving)
 
 static bool run_agents(weir__thread *thread)
 {
-    if (weir__load(&thread->hosting, relaxed) == 0) {
+    thread->hosts = weir__load(&thread->hosting, relaxed) != 0;
+    if (!thread->hosts) {
         return false;
     }
     /* A long round of theirs must not look like a search that others can rely on. */

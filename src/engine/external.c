@@ -39,7 +39,7 @@ static uint64_t handled_by(const weir__thread *thread)
 
 static void quiet(weir__thread *thread)
 {
-    weir__doorbell_clear(weir__load(&thread->doorbell, relaxed));
+    weir__doorbell_clear(thread->poller.doorbell);
 }
 
 /* Turns until idle or until the limit. True: idle. */
@@ -76,8 +76,10 @@ static bool turn_until(weir__thread *thread, uint64_t last)
  * once: better too often than too late. */
 static void set_alarm(weir__thread *thread)
 {
-    if (weir__poller_alarm(&thread->poller, weir__agents_until(thread)) != 0) {
-        weir__doorbell_ring(weir__load(&thread->doorbell, relaxed));
+    const bool over = thread->hosts && weir__engine_phase(thread->engine) >= WEIR__ABANDONED;
+    const weir_ns at = over ? WEIR_FOREVER : weir__agents_until(thread);
+    if (weir__poller_alarm(&thread->poller, at) != 0) {
+        weir__doorbell_ring(thread->poller.doorbell);
     }
 }
 
@@ -135,7 +137,7 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
         set_alarm(thread);
         weir__engine_progress_if_stopping(engine);
     } else {
-        weir__doorbell_ring(weir__load(&thread->doorbell, relaxed));
+        weir__doorbell_ring(thread->poller.doorbell);
         /* The application may take its time: others may help with what is left. */
         weir__duty_hand_over(thread);
     }

@@ -347,6 +347,9 @@ static void settle(weir__thread *thread)
     thread->events_left = 0;
     thread->searching = false;
     thread->looked = false;
+    thread->hosts = false;
+    thread->resting = false;
+    thread->holds = false;
     thread->quiet = NULL;
     thread->kept_in_a_row = 0;
     thread->again = 0;

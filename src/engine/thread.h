@@ -91,6 +91,9 @@ typedef struct weir__thread {
     uint32_t next_place;     /* round-robin: where the next round begins */
     uint32_t events_left;    /* external: how many more events this run_once may handle */
     bool searching;          /* counted in its dispatchers */
+    bool hosts;              /* `hosting` was not 0 when the last round began */
+    bool resting;            /* it has set RESTING there (engine/agents.h) */
+    bool holds;              /* its agents; theirs is for the others to read */
     bool looked;             /* has looked twice since it last had work: may idle */
     bool holding_lock;       /* of a dispatcher */
     weir__dispatcher *quiet; /* where it pushed without a wake-up since its last turn; or NULL */

@@ -300,7 +300,7 @@ static void watch(life *l)
     weir_ns now = began, next_tick = began;
     while (now < end) {
         weir_ns wait = end == WEIR_FOREVER ? WEIR_FOREVER : end - now;
-        if (l->hung_up && !l->reload.running) { /* one that came during the start, too */
+        if (l->hung_up && !l->reload.running) { /* while it started or reloaded, too */
             begin_reload(l, now);
         }
         if (l->options->tick_every > 0) {
@@ -313,9 +313,6 @@ static void watch(life *l)
         if (l->notify.watchdog > 0) {
             feed(l, now);
             wait = l->notify.watchdog / 4 < wait ? l->notify.watchdog / 4 : wait;
-        }
-        if (l->hung_up && !l->reload.running) { /* while it started, or while it reloaded */
-            begin_reload(l, now);
         }
         const int signal = wait_for(l, wait);
         l->hung_up = l->hung_up || signal == SIGHUP;

@@ -16,12 +16,13 @@
 #include "sync/thread.h"
 
 typedef struct weir__poller {
-    int descriptor;   /* -1: not open */
+    int descriptor; /* -1: not open */
+    int doorbell;
     int timer;        /* -1: not needed so far */
     weir_ns alarm_at; /* WEIR_FOREVER: never */
 } weir__poller;
 
-#define WEIR__POLLER_NONE ((weir__poller){ -1, -1, WEIR_FOREVER })
+#define WEIR__POLLER_NONE ((weir__poller){ -1, -1, -1, WEIR_FOREVER })
 
 typedef enum weir__polled {
     WEIR__POLLED_TIME,  /* it is over */

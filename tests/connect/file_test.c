@@ -83,17 +83,51 @@ static void what_is_not_done_with_is_not_committed(void **state)
     struct stat about;
     bench_open(&b);
     append(s->path, "0\n1\n2\n");
-    bench_source(&b, &weir__file_type, "tail", with_path(s->path, "commit-fsync = always"));
+    bench_source(&b, &weir__file_type, "tail",
+                 with_path(s->path, "commit-fsync = always, commit-interval = 1ms"));
     weir__store(&b.heard.shut, 1, release);
     bench_start(&b);
     UNTIL(bench_figure(&b, "tail", "events") == 3);
+    for (uint64_t i = 4; i < 10; i++) { /* time goes by, and it works on */
+        append(s->path, "x\n");
+        UNTIL(bench_figure(&b, "tail", "events") == i);
+    }
     assert_int_equal(bench_figure(&b, "tail", "writes"), 1); /* where it began */
     assert_int_equal(bench_figure(&b, "tail", "committed"), 0);
     weir__store(&b.heard.shut, 0, release);
-    UNTIL(bench_figure(&b, "tail", "committed") == 6);
+    UNTIL(bench_figure(&b, "tail", "committed") == 18);
     UNTIL(bench_figure(&b, "tail", "writes") > 1);
     assert_int_equal(stat(beside(s, ".weir-position"), &about), 0);
     bench_stop(&b);
+    bench_close(&b);
+}
+
+static void a_source_that_was_removed_comes_again_and_goes_on(void **state)
+{
+    scene *s = *state;
+    bench b;
+    bench_open(&b);
+    append(s->path, "0\n1\n");
+    bench_source(&b, &weir__file_type, "tail", with_path(s->path, "commit-fsync = always"));
+    add(&b, &weir__stdin_type, "another", "", NULL);
+    bench_start(&b);
+    UNTIL(bench_count(&b) == 2);
+    for (unsigned i = 2; i < 5; i++) {
+        char line[8];
+        weir_error error = WEIR_ERROR_INIT;
+        const weir_status status = weir_component_remove(b.engine, "collector", 0, &error);
+        assert_int_equal(status, WEIR_OK);
+        assert_int_equal(weir_component_remove(b.engine, "tail", 0, &error), WEIR_OK);
+        snprintf(line, sizeof(line), "%u\n", i);
+        append(s->path, line);
+        bench_source(&b, &weir__file_type, "tail", with_path(s->path, "commit-fsync = always"));
+        UNTIL(bench_count(&b) == i + 1);
+        UNTIL(bench_figure(&b, "tail", "committed") == bench_figure(&b, "tail", "position"));
+    }
+    bench_stop(&b);
+    for (size_t i = 0; i < 5; i++) {
+        assert_int_equal(strtoul(bench_text(&b, i), NULL, 10), i);
+    }
     bench_close(&b);
 }
 
@@ -262,7 +296,9 @@ static void run_until_killed(const char *log, const char *sink)
         weir_log_level_set(b.engine, WEIR_LOG_INFO);
     }
     add(&b, &weir__file_type, "tail",
-        with_path(log, "publish-batch = 50, rotate-wait = 5ms, commit-fsync = always"), NULL);
+        with_path(log, "publish-batch = 50, rotate-wait = 5ms, commit-fsync = always, "
+                       "commit-interval = 1ms"),
+        NULL);
     add(&b, &weir__file_sink_type, "out", with_path(sink, "rotate-size = 20 KiB, keep = 1000"),
         WEIR_NAMES("tail"));
     bench_start(&b);
@@ -436,6 +472,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         scene_test(a_file_is_followed_through_a_rotation_as_it_happens),
         scene_test(what_is_not_done_with_is_not_committed),
+        scene_test(a_source_that_was_removed_comes_again_and_goes_on),
         scene_test(a_source_without_room_waits_and_loses_nothing),
         scene_test(bad_lines_are_counted_and_the_others_come),
         scene_test(wrong_options_are_errors_with_a_place),

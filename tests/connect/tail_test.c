@@ -127,7 +127,7 @@ static void several_rotations_between_two_looks_lose_nothing(void **state)
     assert_string_equal(all_of(s), "one");
     append(s->path, "two\n");
     for (int i = 0; i < 3; i++) {
-        char line[16];
+        char line[32];
         (void)rename(beside(s, ".2"), beside(s, ".3"));
         (void)rename(beside(s, ".1"), beside(s, ".2"));
         assert_int_equal(rename(s->path, beside(s, ".1")), 0);
@@ -136,7 +136,7 @@ static void several_rotations_between_two_looks_lose_nothing(void **state)
     }
     assert_string_equal(look(s), "two");
     for (int i = 1; i <= 3; i++) {
-        char suffix[4];
+        char suffix[16];
         snprintf(suffix, sizeof(suffix), ".%d", i);
         make_old(beside(s, suffix), 60 * i);
     }

@@ -91,7 +91,7 @@ static void a_full_disk_loses_and_tears_nothing(void **state)
     assert_true(weir__writer_open(&w, WEIR__WRITE_LINES, 64, 4096));
     w.fd = open_output(s->path, true, &size, &lost);
     for (int i = 0; i < 100; i++) {
-        char line[16];
+        char line[32];
         snprintf(line, sizeof(line), "line %d", i);
         assert_int_equal(weir__writer_put(&w, line, strlen(line)), WEIR_OK);
         length += (size_t)snprintf(expected + length, sizeof(expected) - length, "%s\n", line);
@@ -202,7 +202,7 @@ static void rotated_files_move_up_and_the_last_goes(void **state)
 {
     scene *s = *state;
     for (int i = 1; i <= 5; i++) {
-        char text[8];
+        char text[16];
         snprintf(text, sizeof(text), "%d", i);
         append(s->path, text);
         assert_int_equal(weir__output_shift(s->path, 3), 0);

@@ -357,6 +357,31 @@ static void an_external_thread_is_readable_when_a_deadline_of_its_agents_has_com
     test_external_end(engine, thread);
 }
 
+/* A loop that polls for ever must not spin on what nobody serves any more. */
+static void an_external_thread_of_a_stopped_engine_is_quiet(void **state)
+{
+    (void)state;
+    weir_engine *engine = test_engine_create(NULL);
+    const weir_thread thread = test_thread_add(engine, WEIR_THREAD(.external = true));
+    reader r;
+    test_engine_start(engine);
+    reader_join(&r, engine, thread);
+    atomic_store(&r.next, 5 * WEIR_MS);
+    pthread_t other;
+    atomic_store(&r.status, WEIR_TIMEOUT);
+    assert_int_equal(0, pthread_create(&other, NULL, call_from_elsewhere, &r));
+    TEST_UNTIL((turn(engine, thread), atomic_load(&r.status) == WEIR_OK));
+    assert_int_equal(0, pthread_join(other, NULL));
+    assert_int_equal(WEIR_OK, weir_engine_stop(engine, WEIR_S, NULL));
+    feed(&r, 1);
+    const uint64_t calls = atomic_load(&r.calls);
+    TEST_UNTIL((weir_thread_run_once(engine, thread, 0), !is_readable(engine, thread, 20)));
+    assert_false(is_readable(engine, thread, 20));
+    assert_int_equal(calls, atomic_load(&r.calls));
+    reader_leave(&r);
+    weir_engine_destroy(engine);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -369,6 +394,7 @@ int main(void)
         cmocka_unit_test(a_seat_whose_thread_had_descriptors_is_as_good_as_new),
         cmocka_unit_test(an_external_thread_is_readable_when_a_descriptor_of_its_agents_is),
         cmocka_unit_test(an_external_thread_is_readable_when_a_deadline_of_its_agents_has_come),
+        cmocka_unit_test(an_external_thread_of_a_stopped_engine_is_quiet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

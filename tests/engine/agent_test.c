@@ -183,14 +183,17 @@ static void a_call_runs_on_the_thread_and_is_over_when_it_returns(void **state)
     probe_join(&p, engine, thread, "callee");
     TEST_UNTIL(calls_of(&p) > 0);
     int counter = 0;
+    pthread_t first = pthread_self();
     for (int i = 0; i < 1000; i++) {
         called c = { .counter = &counter, .nested = i % 2 == 0 ? p.agent : NULL };
         assert_int_equal(WEIR_OK, weir__agent_call(p.agent, on_call, &c));
         assert_int_equal(i % 2 == 0 ? 2 : 1, atomic_load(&c.times));
         assert_int_equal(i, c.order);
-        assert_int_not_equal(0, pthread_equal(c.thread, p.thread));
+        first = i == 0 ? c.thread : first;
+        assert_int_not_equal(0, pthread_equal(c.thread, first));
     }
     weir__agent_leave(p.agent);
+    assert_int_not_equal(0, pthread_equal(first, p.thread));
     weir_engine_destroy(engine);
 }
 

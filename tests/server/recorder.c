@@ -11,9 +11,8 @@
 #include <unistd.h>
 #include <weir/weir.h>
 
-static const char *const moments[] = {
-    "never", "init", "start", "start-complete", "handler", "flush", NULL
-};
+static const char *const moments[] = { "never",   "init",  "start", "start-complete",
+                                       "handler", "flush", NULL };
 enum { NEVER, INIT, START, START_COMPLETE, HANDLER, FLUSH };
 
 typedef struct recorder_config {

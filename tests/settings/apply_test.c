@@ -6,6 +6,8 @@
  */
 #include "apply_support.h"
 
+#include "engine/agent.h"
+
 #define ROWS(rows) "weir.engine.thread-dispatcher-assignment = [" rows "]\n"
 
 static void threads_come_and_go_and_those_that_stay_are_not_touched(void **state)
@@ -268,6 +270,37 @@ static void keys_that_need_a_restart_are_counted_and_named(void **state)
     test_engine_end(engine);
 }
 
+static int32_t count_calls(void *context, weir_ns *next)
+{
+    *next = 0;
+    atomic_fetch_add((atomic_int *)context, 1);
+    return 0;
+}
+
+/* It would have to be made anew, and what is on it would be lost. */
+static void a_thread_with_an_agent_keeps_its_settings(void **state)
+{
+    (void)state;
+    static const char *const before =
+        "weir.engine.threads = [{ name = io, dispatchers = [] }, { dispatchers = [\"\"] }]";
+    static const char *const after = "weir.engine.threads = [{ name = io, dispatchers = [], "
+                                     "max-park = 7ms }, { dispatchers = [\"\"] }]";
+    weir_engine *engine = engine_of(before, NULL);
+    test_engine_start(engine);
+    weir_error error = WEIR_ERROR_INIT;
+    atomic_int calls = 0;
+    const weir__agent_plan plan = { .name = "tail", .do_work = count_calls, .context = &calls };
+    weir__agent *agent = weir__agent_join(engine, weir_thread_find(engine, "io"), &plan, &error);
+    test_error_none(&error);
+    assert_int_equal(WEIR_E_INVALID, apply(engine, after, NULL, &error));
+    assert_non_null(strstr(error.text, "\"tail\""));
+    const int seen = atomic_load(&calls);
+    TEST_UNTIL(atomic_load(&calls) > seen); /* and nothing has happened to it */
+    weir__agent_leave(agent);
+    apply_well(engine, after, 0);
+    test_engine_end(engine);
+}
+
 static weir_status apply_inside(void *state, weir_turn *turn, const weir_event *event)
 {
     weir_engine **engine = state;
@@ -372,6 +405,7 @@ int main(void)
         cmocka_unit_test(policies_that_must_be_there_from_the_beginning_are_told),
         cmocka_unit_test(warnings_and_notes_of_a_file_are_in_the_log),
         cmocka_unit_test(keys_that_need_a_restart_are_counted_and_named),
+        cmocka_unit_test(a_thread_with_an_agent_keeps_its_settings),
         cmocka_unit_test(it_is_refused_where_it_cannot_be),
         cmocka_unit_test(nothing_is_lost_while_everything_changes),
     };

@@ -26,6 +26,7 @@ static int add(const weir__poller *poller, int descriptor, uint32_t events, int 
 int weir__poller_open(weir__poller *poller, int doorbell, bool own)
 {
     *poller = WEIR__POLLER_NONE;
+    poller->doorbell = doorbell;
     poller->descriptor = epoll_create1(EPOLL_CLOEXEC);
     if (poller->descriptor < 0) {
         return errno;

@@ -130,6 +130,7 @@ int weir__poller_open(weir__poller *out, int doorbell, bool own)
             pollers[i] =
                 (poller){ .open = true, .own = own, .bell = doorbell, .alarm_at = WEIR_FOREVER };
             out->descriptor = POLLER_FIRST + i;
+            out->doorbell = doorbell;
             return 0;
         }
     }
