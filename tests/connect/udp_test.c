@@ -133,7 +133,8 @@ static void no_room_keeps_the_datagram_in_hand_and_the_rest_in_the_kernel(void *
     while (bench_figure(&b, "in", "pauses") == 0) {
         const uint64_t datagrams = bench_figure(&b, "in", "datagrams");
         send_to(fd, &to, text, LINES * 6);
-        assert_true(TEST_AWAIT(bench_figure(&b, "in", "datagrams") > datagrams));
+        assert_true(TEST_AWAIT(bench_figure(&b, "in", "datagrams") > datagrams ||
+                               bench_figure(&b, "in", "pauses") > 0));
     }
     assert_int_equal(bench_count(&b), 0);
     weir__store(&b.heard.shut, 0, release);
