@@ -393,6 +393,8 @@ void weir__life_run(weir__server *server, int signals, const weir__life_options 
     }
     weir__notify_close(&l.notify);
     close(signals);
-    const sigset_t set = signal_set();
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* from here on the next one ends the process */
+    if (result->end != WEIR__LIFE_CUT_SHORT) { /* else its sums are all that is left to do */
+        const sigset_t set = signal_set();
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* the next one ends the process */
+    }
 }
