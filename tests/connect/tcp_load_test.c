@@ -173,7 +173,7 @@ static uint64_t rounds_without_descriptors(bench *b, uint16_t port, bool kept_ba
     (void)poll(NULL, 0, 500); /* not for something: to see how busy it is meanwhile */
     const double seconds = (double)(clock() - busy) / CLOCKS_PER_SEC;
     const uint64_t turned = rounds_of(b, "in") - first;
-    assert_true(seconds < 0.2); /* circles may be inside of libuv, too */
+    assert_true(seconds < 0.05); /* circles may be inside of libuv, too */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     close(go[0]);
     close(go[1]);

@@ -1,6 +1,6 @@
 /*
- * descriptor_test.c - what a plugin must be, before its code is looked at: its tables, who may write
- * its file (S-83). Every refusal is a sentence that names the culprit.
+ * descriptor_test.c - what a plugin must be, before its code is looked at: its tables, who may
+ * write its file (S-83). Every refusal is a sentence that names the culprit.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
