@@ -176,8 +176,8 @@ WEIR_API weir_status weir_components_start(weir_engine *engine, weir_error *erro
 WEIR_API weir_status weir_components_stop(weir_engine *engine, weir_ns timeout,
                                           weir_stop_report *report);
 
-/* Control, before weir_components_start. `hook` is called, on any thread and at most a few times, when
- * all sources that there are have come to their end; it must not call weir. */
+/* Control, before weir_components_start. `hook` is called, on any thread and at most a few times,
+ * when all sources that there are have come to their end; it must not call weir. */
 WEIR_API void weir_components_on_done(weir_engine *engine, void (*hook)(void *context),
                                       void *context);
 /* Any. There are sources, and all of them have come to their end. */

@@ -22,6 +22,7 @@ struct weir__admin_server {
     weir__admin_http *http;
     char path[256];
     char url[96];
+    weir__atomic_u32 open; /* 1: the two above are settled */
     bool has_command;
 };
 
@@ -65,8 +66,10 @@ static void add_refused(weir_admin_call *call, const char *way, weir__admin_coun
 static weir_status on_admin(void *context, weir_admin_call *call)
 {
     weir__admin_server *server = context;
-    add_way(call, "socket", server->path, &server->socket_counts);
-    add_way(call, "http", server->url, &server->http_counts);
+    /* [AD8] pairs with [AD9]: one way may be asked while the other is being opened. */
+    const bool open = weir__load(&server->open, acquire) != 0;
+    add_way(call, "socket", open ? server->path : "", &server->socket_counts);
+    add_way(call, "http", open ? server->url : "", &server->http_counts);
     add_refused(call, "socket", &server->socket_counts);
     add_refused(call, "http", &server->http_counts);
     return WEIR_OK;
@@ -136,6 +139,7 @@ weir__admin_server *weir__admin_open(weir_engine *engine, const weir__admin_opti
         weir__admin_close(server);
         return NULL;
     }
+    weir__store(&server->open, 1, release); /* [AD9] pairs with [AD8]: path and url */
     return server;
 }
 

@@ -59,7 +59,7 @@ static void pause_reading(weir__connection *c)
     TAILQ_REMOVE(&s->active, c, links);
     c->phase = WEIR__CONNECTION_PAUSED;
     TAILQ_INSERT_TAIL(&s->paused, c, links);
-    weir__meter_add(&s->meter, WEIR__STREAM_PAUSES, 1);
+    weir__meter_add(&s->meter, WEIR__STREAM_PAUSES, s->budget > 0); /* else only its turn is over */
     weir__meter_add(&s->meter, WEIR__STREAM_PAUSED, 1);
 }
 
@@ -86,11 +86,11 @@ static weir_status publish_all(weir__connection *c)
         if (s->budget == 0) {
             return WEIR_FULL;
         }
-        s->budget--;
         if (what == WEIR__FRAME_BAD) {
             if (!pass_over(c, &frame)) {
                 return WEIR_STOPPING;
             }
+            s->budget--;
             weir__framer_take(&c->framer);
             continue;
         }
@@ -103,6 +103,7 @@ static weir_status publish_all(weir__connection *c)
         if (frame.why == WEIR__FRAME_TOO_LONG) {
             (void)pass_over(c, &frame); /* was cut: counted, said, and published */
         }
+        s->budget--;
         s->published++;
         weir__meter_add(&s->meter, WEIR__STREAM_FRAMES, 1);
         weir__framer_take(&c->framer);

@@ -206,8 +206,8 @@ static bool begin_position(file_source *f, weir_ns now)
     return true;
 }
 
-/* A source that comes while others run is there before who subscribes to it: what it published until
- * then nobody would get. False: nobody listens yet. */
+/* A source that comes while others run is there before who subscribes to it: what it published
+ * until then nobody would get. False: nobody listens yet. */
 static bool is_heard(file_source *f, weir_ns now)
 {
     if (f->heard) {
@@ -434,12 +434,10 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     bool again = false;
     if (f->failed_at != 0 && now - f->failed_at < AGAIN_AFTER) {
         *next = earlier(*next, f->failed_at + AGAIN_AFTER);
-    } else if (!is_heard(f, now)) {
+    } else if (!is_heard(f, now) || (f->unmarked && !mark(f))) {
         *next = 0;
     } else if (!begin_position(f, now)) {
         *next = earlier(*next, now + AGAIN_AFTER);
-    } else if (f->unmarked && !mark(f)) {
-        *next = 0;
     } else {
         f->failed_at = 0;
         const int32_t count = publish_some(f, now, &again);

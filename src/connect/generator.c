@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "connect/keys.h"
@@ -21,6 +20,7 @@
 #include "connect/outlet.h"
 #include "connect/template.h"
 #include "connect/types.h"
+#include "sync/thread.h"
 
 enum { ROUND_EVENTS = 1024, KEY_SIZE_MAX = 256 };
 
@@ -234,9 +234,7 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     uint64_t due = due_by(g, now);
     const uint64_t most = g->config->count > 0 ? (uint64_t)g->config->count : UINT64_MAX;
     due = due < most ? due : most;
-    struct timespec wall = { 0 };
-    (void)clock_gettime(CLOCK_REALTIME, &wall);
-    const uint64_t time_ms = (uint64_t)wall.tv_sec * 1000 + (uint64_t)wall.tv_nsec / 1000000;
+    const uint64_t time_ms = (uint64_t)(weir__clock_wall() / WEIR_MS);
     int32_t work = 0;
     while (g->emitted < due && work < ROUND_EVENTS) {
         if (!g->waits) {

@@ -12,11 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "sync/thread.h"
 
 enum {
     READS_MAX = 16,  /* of one call: a line without an end is not waited for */
@@ -289,9 +289,7 @@ static bool is_cut(weir__tail *t)
  * rotated away when it was opened the time of its last write is believed: its writer knows. */
 static bool is_left(const weir__tail *t, weir_ns now)
 {
-    struct timespec wall;
-    clock_gettime(CLOCK_REALTIME, &wall);
-    const weir_ns quiet = (weir_ns)wall.tv_sec * WEIR_S + wall.tv_nsec - weir__modified(&t->about);
+    const weir_ns quiet = weir__clock_wall() - weir__modified(&t->about);
     return now - t->grown_at >= t->options.rotate_wait ||
            (t->stale && quiet >= t->options.rotate_wait);
 }

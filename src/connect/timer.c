@@ -7,13 +7,13 @@
  * SPDX-License-Identifier: Apache-2.0
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "connect/meter.h"
 #include "connect/outlet.h"
 #include "connect/template.h"
 #include "connect/types.h"
+#include "sync/thread.h"
 
 typedef struct timer_config {
     weir_ns interval;
@@ -77,11 +77,9 @@ static weir_status init(void *state, weir_component *self, const void *config, w
 
 static void make_event(timer *t)
 {
-    struct timespec wall = { 0 };
-    (void)clock_gettime(CLOCK_REALTIME, &wall);
     const weir__template_values values = {
         .n = t->emitted + 1,
-        .time_ms = (uint64_t)wall.tv_sec * 1000 + (uint64_t)wall.tv_nsec / 1000000,
+        .time_ms = (uint64_t)(weir__clock_wall() / WEIR_MS),
         .random = &t->random,
     };
     t->size = weir__template_fill(&t->template, &values, t->text);

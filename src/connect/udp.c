@@ -90,12 +90,12 @@ static bool publish(udp *u, const weir_event_type *type, const char *data, size_
     if (u->budget == 0) {
         return false;
     }
-    u->budget--;
     const weir__outlet_answer answer = weir__outlet_publish(&u->outlet, type, data, size);
     if (answer == WEIR__OUTLET_WAITS) {
         return false;
     }
     weir__meter_add(&u->meter, FAILED, answer == WEIR__OUTLET_LOST);
+    u->budget--;
     u->published++;
     weir__meter_add(&u->meter, EVENTS, 1);
     return true;
@@ -140,7 +140,7 @@ static void pause_receiving(udp *u)
     if (u->receives) {
         (void)uv_udp_recv_stop(&u->socket);
         u->receives = false;
-        weir__meter_add(&u->meter, PAUSES, 1);
+        weir__meter_add(&u->meter, PAUSES, u->budget > 0); /* else only its turn is over */
     }
 }
 

@@ -134,7 +134,9 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
             weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
         }
         weir__watched_rest(&thread->watched);
-        set_alarm(thread);
+        if (thread->hosts || thread->poller.alarm_at != WEIR_FOREVER) {
+            set_alarm(thread);
+        }
         weir__engine_progress_if_stopping(engine);
     } else {
         weir__doorbell_ring(thread->poller.doorbell);
@@ -142,7 +144,9 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
         weir__duty_hand_over(thread);
     }
     const uint64_t handled = handled_by(thread) - first;
-    weir__agents_let_go(thread);
+    if (thread->holds) {
+        weir__agents_let_go(thread);
+    }
     (void)weir__context_trail_swap(outer);
     weir__context_handler_end();
     weir__context_detach(&thread->context);

@@ -18,7 +18,11 @@
 #include "feed/publish.h"
 #include "sync/word.h"
 
-#define LOOKS_BEFORE_SLEEP 16u
+#ifdef WEIR_SIMULATED
+#define LOOKS_BEFORE_SLEEP 2u
+#else
+#define LOOKS_BEFORE_SLEEP 256u /* some 100 us: a sleep, and who ends it, cost as much */
+#endif
 
 /* ---- one lane: feed's lock held ---- */
 

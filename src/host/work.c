@@ -174,8 +174,8 @@ static weir_status failed(weir_component *c, const char *hook, weir_status statu
                           own->status != 0 ? own->text : weir_status_text(status));
 }
 
-/* What was published before is replayed. Who reads it on this thread has to have a turn now and then:
- * the rest comes in the next rounds, and until then nothing new is read. */
+/* What was published before is replayed. Who reads it on this thread has to have a turn now and
+ * then: the rest comes in the next rounds, and until then nothing new is read. */
 static void begin_feed(weir_component *c)
 {
     const weir_status status = weir_feed_begin(c->host->engine, c->port->feed);

@@ -66,7 +66,7 @@ int weir__life_signals(void)
 {
     const sigset_t set = signal_set();
     signal(SIGPIPE, SIG_IGN); /* a peer that is gone is an answer of write, no end */
-    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) {
+    if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
         return -1;
     }
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -393,6 +393,8 @@ void weir__life_run(weir__server *server, int signals, const weir__life_options 
     }
     weir__notify_close(&l.notify);
     close(signals);
-    const sigset_t set = signal_set();
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL); /* from here on the next one ends the process */
+    if (result->end != WEIR__LIFE_CUT_SHORT) { /* else its sums are all that is left to do */
+        const sigset_t set = signal_set();
+        sigprocmask(SIG_UNBLOCK, &set, NULL); /* the next one ends the process */
+    }
 }

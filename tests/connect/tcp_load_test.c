@@ -168,10 +168,12 @@ static uint64_t rounds_without_descriptors(bench *b, uint16_t port, bool kept_ba
     assert_int_equal(write(go[1], "x", 1), 1);
     assert_int_equal(waitpid(pid, &status, 0), pid);
     assert_int_equal(status, 0);
-    const weir_ns began = weir_time_now(b->engine);
     const uint64_t first = rounds_of(b, "in");
-    assert_true(TEST_AWAIT(weir_time_now(b->engine) - began >= 500 * WEIR_MS));
+    const clock_t busy = clock();
+    (void)poll(NULL, 0, 500); /* not for something: to see how busy it is meanwhile */
+    const double seconds = (double)(clock() - busy) / CLOCKS_PER_SEC;
     const uint64_t turned = rounds_of(b, "in") - first;
+    assert_true(seconds < 0.05); /* circles may be inside of libuv, too */
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     close(go[0]);
     close(go[1]);

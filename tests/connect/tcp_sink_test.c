@@ -224,6 +224,36 @@ static void a_stop_sees_to_it_that_all_is_written(void **unused)
     bench_close(&b);
 }
 
+static void stop_it(void *argument)
+{
+    bench *b = argument;
+    weir_stop_report report = WEIR_STOP_REPORT_INIT;
+    (void)weir_components_stop(b->engine, 30 * WEIR_S, &report);
+}
+
+/* Nobody listens when the stop begins: it waits for what was accepted. */
+static void a_stop_waits_for_a_connection_that_comes_in_time(void **unused)
+{
+    (void)unused;
+    uint16_t port = 0;
+    close(test_listen(&port));
+    bench b;
+    const weir_processor out = open_sink(&b, port, "");
+    post_numbers(&b, out, 0, 3, 8);
+    assert_true(TEST_AWAIT(bench_figure(&b, "out", "failures") >= 1));
+    weir__os_thread thread;
+    assert_int_equal(weir__os_thread_start(&thread, stop_it, &b), 0);
+    const uint64_t failures = bench_figure(&b, "out", "failures");
+    assert_true(TEST_AWAIT(bench_figure(&b, "out", "failures") >= failures + 2));
+    const int listener = test_listen(&port);
+    const int peer = test_accept(listener);
+    expect_numbers(peer, 0, 3, 8);
+    weir__os_thread_join(&thread);
+    close(peer);
+    close(listener);
+    bench_close(&b);
+}
+
 static void an_event_that_never_fits_is_counted_and_blocks_nobody(void **unused)
 {
     (void)unused;
@@ -260,18 +290,48 @@ static void a_stop_while_nobody_listens_ends_and_says_what_is_left(void **unused
     bench_close(&b);
 }
 
+static int with_two_threads(void **unused)
+{
+    (void)unused;
+    bench_threads = 2;
+    return 0;
+}
+
+static int with_one_thread(void **unused)
+{
+    (void)unused;
+    bench_threads = 1;
+    return 0;
+}
+
+#define ON_TWO(test)                                                                               \
+    {                                                                                              \
+#test "_on_two_threads", test, with_two_threads, with_one_thread, NULL                     \
+    }
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_arrive_as_lines),
+        ON_TWO(events_arrive_as_lines),
         cmocka_unit_test(or_with_their_length_before_them),
+        ON_TWO(or_with_their_length_before_them),
         cmocka_unit_test(what_comes_before_anybody_listens_arrives_when_somebody_does),
+        ON_TWO(what_comes_before_anybody_listens_arrives_when_somebody_does),
         cmocka_unit_test(a_broken_connection_tears_no_event_and_skips_none_that_waited),
+        ON_TWO(a_broken_connection_tears_no_event_and_skips_none_that_waited),
         cmocka_unit_test(a_slow_reader_gets_everything_in_order),
+        ON_TWO(a_slow_reader_gets_everything_in_order),
         cmocka_unit_test(a_peer_that_closes_is_connected_to_again),
+        ON_TWO(a_peer_that_closes_is_connected_to_again),
         cmocka_unit_test(a_stop_sees_to_it_that_all_is_written),
+        ON_TWO(a_stop_sees_to_it_that_all_is_written),
+        cmocka_unit_test(a_stop_waits_for_a_connection_that_comes_in_time),
+        ON_TWO(a_stop_waits_for_a_connection_that_comes_in_time),
         cmocka_unit_test(an_event_that_never_fits_is_counted_and_blocks_nobody),
+        ON_TWO(an_event_that_never_fits_is_counted_and_blocks_nobody),
         cmocka_unit_test(a_stop_while_nobody_listens_ends_and_says_what_is_left),
+        ON_TWO(a_stop_while_nobody_listens_ends_and_says_what_is_left),
     };
     return cmocka_run_group_tests_name("tcp_sink", tests, NULL, NULL);
 }

@@ -103,6 +103,21 @@ static void a_file_that_somebody_listens_on_is_an_error_and_stays(void **unused)
     assert_non_null(strstr(b.error.text, "address already in use"));
     bench_close(&b);
     const int fd = connect_unix();
+    /* Nor one whose backlog is full: it refuses as well, for another reason. */
+    int more[16], count = 0;
+    bool full = false;
+    while (!full) {
+        more[count] = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        full = connect(more[count], (const struct sockaddr *)&at, sizeof(at)) != 0;
+        assert_true(!full || errno == EAGAIN);
+        count++;
+        assert_true(count < 16);
+    }
+    assert_int_equal(open_unix(&b, ""), WEIR_E_SYSTEM);
+    bench_close(&b);
+    while (count > 0) {
+        close(more[--count]);
+    }
     close(fd);
     close(other);
     assert_int_equal(unlink(path), 0);

@@ -14,7 +14,7 @@ import time
 import tap
 
 WEIR = os.environ.get("WEIR_COMMAND", str(tap.BUILD / "weir"))
-PATIENCE_S = 60
+PATIENCE_S = int(os.environ.get("WEIR_TEST_PATIENCE", "60"))
 
 # Whatever the mask was when it was built: a plugin that others may write is refused.
 os.umask(0o022)

@@ -381,7 +381,7 @@ static void an_engine_leaves_no_descriptor_behind(void **state)
         weir_engine *engine = test_engine_create(NULL);
         const weir_thread thread = test_thread_add(engine, WEIR_THREAD(.external = true));
         assert_true(weir_thread_fd(engine, thread) >= 0);
-        assert_int_equal(before + 1, open_descriptors());
+        assert_true(open_descriptors() > before);
         weir_engine_destroy(engine);
         assert_int_equal(before, open_descriptors());
     }

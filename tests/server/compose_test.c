@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "connect/types.h"
 #include "test_support.h"
 
@@ -106,6 +107,34 @@ static void rows_of_a_type_lie_behind_the_common_ones_and_overlap_none(void **st
     weir__composition_destroy(c);
 }
 
+typedef struct nested_config {
+    int64_t plain, inner;
+} nested_config;
+
+static void rows_in_a_group_lie_there_too(void **state)
+{
+    static const weir_option inner[] = { WEIR_KEY(INT, nested_config, inner, "inner") };
+    static const weir_option rows[] = {
+        WEIR_KEY(INT, nested_config, plain, "plain"),
+        WEIR_KEY(GROUP, nested_config, inner, "group", .rows = inner, .row_count = 1),
+    };
+    static const weir_component_type type = { .struct_size = sizeof(type),
+                                              .name = "nested",
+                                              .config_size = sizeof(nested_config),
+                                              .options = rows,
+                                              .option_count = 2 };
+    weir__part part = { .name = "x", .type = &type };
+    weir__tree *memory = weir__tree_create(weir__allocator_default(), 0);
+    (void)state;
+    assert_non_null(memory);
+    assert_true(weir__part_rows(memory, &part));
+    const weir_option *own = &part.rows[weir__component_table.row_count];
+    assert_true(own[0].offset >= sizeof(weir__component_settings));
+    assert_int_equal(own[1].rows[0].offset - own[0].offset, offsetof(nested_config, inner));
+    assert_int_equal(inner[0].offset, offsetof(nested_config, inner)); /* theirs stays as it is */
+    weir__tree_destroy(memory);
+}
+
 static void no_type_has_a_key_that_all_components_have(void **state)
 {
     (void)state;
@@ -174,6 +203,7 @@ int main(void)
         cmocka_unit_test(who_is_referred_to_comes_first_routers_too),
         cmocka_unit_test(a_component_is_given_what_the_file_says_and_what_it_does_not),
         cmocka_unit_test(rows_of_a_type_lie_behind_the_common_ones_and_overlap_none),
+        cmocka_unit_test(rows_in_a_group_lie_there_too),
         cmocka_unit_test(no_type_has_a_key_that_all_components_have),
         cmocka_unit_test(a_component_that_is_taken_back_is_none),
         cmocka_unit_test(a_long_chain_is_ordered_and_its_circle_told),

@@ -109,7 +109,9 @@ static int32_t on_work(void *state, weir_component *self, weir_ns *next)
         *next = 0;
         return 0;
     }
-    r->published++;
+    if (++r->published == r->config->count) {
+        record(r, "published");
+    }
     return 1;
 }
 
@@ -118,6 +120,9 @@ static weir_status on_event(void *state, weir_turn *turn, const weir_event *even
     recorder *r = state;
     if (event->type != &weir_text_type) {
         return WEIR_OK;
+    }
+    if (r->config->fail == FLUSH) {
+        record(r, "event");
     }
     dawdle(r, HANDLER);
     if (r->config->fail == HANDLER) {
