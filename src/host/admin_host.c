@@ -85,6 +85,7 @@ static bool visit_owner(void *context, const weir_component_info *info)
     return !o->found;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the visitor writes it */
 bool weir__admin_component_of(weir_engine *engine, weir_processor processor, char *out, size_t size)
 {
     owner o = { processor, out, size, false };

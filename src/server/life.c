@@ -66,6 +66,7 @@ int weir__life_signals(void)
 {
     const sigset_t set = signal_set();
     signal(SIGPIPE, SIG_IGN); /* a peer that is gone is an answer of write, no end */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): of the one thread that there is, and those it starts */
     if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
         return -1;
     }
@@ -395,6 +396,7 @@ void weir__life_run(weir__server *server, int signals, const weir__life_options 
     close(signals);
     if (result->end != WEIR__LIFE_CUT_SHORT) { /* else its sums are all that is left to do */
         const sigset_t set = signal_set();
-        sigprocmask(SIG_UNBLOCK, &set, NULL); /* the next one ends the process */
+        /* NOLINTNEXTLINE(concurrency-mt-unsafe): of this thread; the next one ends the process */
+        sigprocmask(SIG_UNBLOCK, &set, NULL);
     }
 }
