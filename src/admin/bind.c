@@ -17,7 +17,7 @@
 #include "base/error.h"
 
 #define PATH "weir.admin.http"
-#define BACKLOG SOMAXCONN /* who is refused is to learn it at once */
+#define BACKLOG SOMAXCONN /* who is to be refused waits there for it */
 
 typedef union address {
     struct sockaddr any;

@@ -28,7 +28,11 @@
 #include "base/error.h"
 
 #define HOSTS_MAX 32u
-#define PAUSE_MS 100u    /* when no descriptor is left */
+#define PAUSE_MS 100u /* when no descriptor is left */
+/* Who is refused comes again at once, and to refuse thousands a second is work, too: after so many
+ * the door is shut for a moment, and the rest waits in the system's queue at no cost. */
+#define REFUSALS_AT_ONCE 128u
+#define DOOR_SHUT_MS 250
 #define ACCEPTS_MAX 256u /* in a row, before others have their turn */
 
 typedef struct link_of {
@@ -305,7 +309,8 @@ static bool may_come(weir__admin_http *h, const uint8_t address[16])
     return true;
 }
 
-static void take(weir__admin_http *h, int descriptor, const struct sockaddr_storage *from,
+/* False: it was refused at the door. */
+static bool take(weir__admin_http *h, int descriptor, const struct sockaddr_storage *from,
                  socklen_t size)
 {
     uint8_t address[16];
@@ -314,7 +319,7 @@ static void take(weir__admin_http *h, int descriptor, const struct sockaddr_stor
     link_of *link = may_come(h, address) ? calloc(1, sizeof(*link)) : NULL;
     if (link == NULL) {
         (void)close(descriptor);
-        return;
+        return false;
     }
     link->descriptor = descriptor;
     link->deadline = weir__clock_now() + h->timeout;
@@ -340,10 +345,12 @@ static void take(weir__admin_http *h, int descriptor, const struct sockaddr_stor
         }
         weir__admin_refuse(h->counts, WEIR__REFUSED_SYSTEM);
     }
+    return true;
 }
 
 static void take_all(weir__admin_http *h)
 {
+    uint32_t refused = 0;
     for (uint32_t i = 0; i < ACCEPTS_MAX; i++) {
         struct sockaddr_storage from = { .ss_family = AF_UNSPEC };
         socklen_t size = sizeof(from);
@@ -356,7 +363,11 @@ static void take_all(weir__admin_http *h)
             }
             return;
         }
-        take(h, descriptor, &from, size);
+        refused += take(h, descriptor, &from, size) ? 0 : 1;
+        if (refused == REFUSALS_AT_ONCE) {
+            h->paused_until = weir__clock_now() + DOOR_SHUT_MS * WEIR_MS;
+            return;
+        }
     }
 }
 
@@ -386,8 +397,8 @@ static int patience(weir__admin_http *h, weir_ns now, weir_ns next)
     if (MHD_get_timeout(h->daemon, &wanted) == MHD_YES && (weir_ns)wanted < left) {
         left = (weir_ns)wanted;
     }
-    if (h->paused_until > now && left > (weir_ns)PAUSE_MS) {
-        left = PAUSE_MS;
+    if (h->paused_until > now && left > (h->paused_until - now) / WEIR_MS) {
+        left = (h->paused_until - now) / WEIR_MS + 1;
     }
     return (int)(left < 60000 ? left : 60000);
 }
