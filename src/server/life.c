@@ -66,7 +66,7 @@ int weir__life_signals(void)
 {
     const sigset_t set = signal_set();
     signal(SIGPIPE, SIG_IGN); /* a peer that is gone is an answer of write, no end */
-    /* NOLINTNEXTLINE(concurrency-mt-unsafe): of the one thread that there is, and those it starts */
+    /* NOLINTNEXTLINE(concurrency-mt-unsafe): of the one thread there is, and those it starts */
     if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) {
         return -1;
     }
