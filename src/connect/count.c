@@ -95,7 +95,7 @@ static void take(count *c, const weir_event *event)
     const char *key = NULL;
     size_t length = 0;
     size_t size = 0;
-    const void *bytes = weir__passing_bytes(event, &size);
+    const void *bytes = weir__payload_bytes(event, &size);
     if (!has_keys(c)) {
         (void)add(c, "", 0);
         return;

@@ -126,7 +126,7 @@ static weir_status filter_handle(void *state, weir_turn *turn, const weir_event 
     const char *text = NULL;
     size_t length = 0;
     size_t size = 0;
-    const void *bytes = weir__passing_bytes(event, &size);
+    const void *bytes = weir__payload_bytes(event, &size);
     const bool passes = bytes != NULL &&
                         weir__pick_run(f->pick, bytes, size, &text, &length) == WEIR__PICKED &&
                         compares(f, text, length);

@@ -127,7 +127,7 @@ static weir_status key_by_handle(void *state, weir_turn *turn, const weir_event 
     const char *key = NULL;
     size_t key_size = 0;
     size_t size = 0;
-    const void *bytes = weir__passing_bytes(event, &size);
+    const void *bytes = weir__payload_bytes(event, &size);
     weir__picked picked =
         bytes != NULL ? weir__pick_run(k->pick, bytes, size, &key, &key_size) : WEIR__PICK_MISSING;
     if (picked == WEIR__PICKED && (key_size == 0 || key_size > KEY_MAX)) {

@@ -60,7 +60,7 @@ static void show(logger *l, const weir_event *event)
 {
     const size_t room = l->config->cut + 1;
     size_t size = 0;
-    const void *bytes = weir__passing_bytes(event, &size);
+    const void *bytes = weir__payload_bytes(event, &size);
     if (bytes != NULL) {
         size = size < room - 1 ? size : room - 1;
         memcpy(l->text, bytes, size);

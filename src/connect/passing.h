@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "connect/payload.h"
 #include "weir/plugin.h"
 #include "weir/turn.h"
 
@@ -22,16 +23,6 @@
     .struct_size = sizeof(weir_component_type), .kind = WEIR_KIND_PROCESSOR, .name = type_name,    \
     .state_size = sizeof(T), .config_size = sizeof(T##_config), .options = (rows),                 \
     .option_count = sizeof(rows) / sizeof((rows)[0]), WEIR__PASSES_ON, __VA_ARGS__
-
-/* The bytes of a line or frame; of other types, of what was wrapped by a feed, or NULL: nothing to
- * look into. */
-static inline const void *weir__passing_bytes(const weir_event *event, size_t *size)
-{
-    const weir_named *named = weir_event_as(event, &weir_named_type);
-    const weir_event_type *type = named != NULL ? named->type : event->type;
-    *size = named != NULL ? named->size : event->size;
-    return type->sized_by_event ? (named != NULL ? (const void *)(named + 1) : event->data) : NULL;
-}
 
 /* What a target answered, as a handler's answer: who is gone for good is no reason to come
  * again. */

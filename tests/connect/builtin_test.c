@@ -7,7 +7,10 @@
 #include "connect/builtin.h"
 
 #include "engine/option_support.h"
+#include "connect/payload.h"
+#include "weir/feed.h"
 #include "weir/flow.h"
+#include "weir/turn.h"
 
 enum { SEEN_MAX = 262144, CONFIG_MAX = 1024 };
 
@@ -139,6 +142,26 @@ static void refused(const weir_component_type *type, const char *text, const cha
 }
 
 #define LINES(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+/* ---- payloads ---- */
+
+static void what_a_feed_has_wrapped_is_read_as_what_it_was(void **state)
+{
+    (void)state;
+    struct {
+        weir_named head;
+        char text[8];
+    } wrapped = { { .type = &weir_text_type, .size = 5 }, "a line" };
+    const weir_event event = { .type = &weir_named_type,
+                               .data = &wrapped,
+                               .size = sizeof(wrapped) };
+    weir__payload payload;
+    assert_true(weir__payload_read(&payload, &event));
+    assert_int_equal(5, payload.size);
+    assert_memory_equal("a lin", payload.data, 5);
+    wrapped.head.type = &weir_timeout_type;
+    assert_false(weir__payload_read(&payload, &event));
+}
 
 /* ---- filter ---- */
 
@@ -299,6 +322,7 @@ static void key_by_wants_a_router(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_a_feed_has_wrapped_is_read_as_what_it_was),
         cmocka_unit_test(a_filter_passes_what_compares_as_wanted),
         cmocka_unit_test(a_filter_that_cannot_compare_is_refused),
         cmocka_unit_test(a_log_passes_everything_on),
