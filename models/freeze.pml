@@ -144,7 +144,7 @@ proctype owner()
         fi
     od;
 
-    /*@ engine/turn.c discard_all "weir__freeze_discard(turn->context, turn->processor" */
+    /*@ engine/turn_end.c discard_all "weir__freeze_discard(turn->context, turn->processor" */
     /*@ engine/freeze.c weir__freeze_discard
      *  "weir__cell_add(&weir__processor_cold_of(processor)->left, 1)" */
     do

@@ -228,7 +228,7 @@ inline fill_place()
     fi;
 
     /*@ engine/parcel.h weir__parcel_deliver
-     *  "weir__envelope_fill(envelope, weir__parcel_put(by, &parcels[at], envelope))" */
+     *  "weir__envelope_fill(envelope, state)" */
     /*@ queue/envelope.h weir__envelope_fill
      *  "weir__store(&envelope->state, flags | WEIR__ENVELOPE_FILLED, release)" */
     atomic { DRAINED -> store_place(PLACE(r, t), t + 1); t++; got--; r = 0; x = 0 }
@@ -353,7 +353,8 @@ active proctype rouser()
 
 inline credit()
 {
-    /*@ engine/turn.c credit "weir__mailbox_credit(&processor->mailbox, at->uncredited)" */
+    /*@ engine/progress.h weir__progress_credit
+        "weir__mailbox_credit(&processor->mailbox, at->uncredited)" */
     /*@ queue/mailbox.h weir__mailbox_credit
      *  "weir__sub(&mailbox->word, count * WEIR__MAILBOX_ONE, seq_cst)" */
     atomic { DRAINED -> count = count - uncredited; uncredited = 0 }
@@ -408,14 +409,16 @@ end:
     atomic { queued -> assert(!owned); queued = 0; owned = 1; c_ticket = ticket - count }
 
     /*@ engine/turn.c run_events "while (at->done < batch)"
-     *  "const uint64_t word = weir__load(&mailbox->word, acquire)" "return finish(turn, at)" */
+     *  "const uint64_t word = weir__load(&mailbox->word, acquire)"
+     *  "return weir__turn_finish(turn, at)" */
     /*@ engine/turn.c run_some "!weir__mailbox_first_due(mailbox, at->word)"
      *  "run_page(turn, at, available)" "run_one(turn, at, available)" */
-    /*@ engine/turn.c run_one "at->uncredited >= every" "let_go(turn, at)" */
+    /*@ engine/turn.c run_one "at->uncredited >= every" "weir__progress_let_go(turn, at)" */
     /*@ engine/turn.c run_page "weir__load(&envelope->state, acquire) != 0"
-     *  "weir__store(&envelope->state, 0, relaxed)" "credit(turn, at)" */
+     *  "weir__store(&envelope->state, 0, relaxed)" "weir__progress_credit(turn, at)" */
     /*@ engine/turn.c run_lone "weir__mailbox_idle_lone(&processor->mailbox, word)" */
-    /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
+    /*@ engine/progress.h weir__progress_event
+        "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
     /*@ engine/turn.c deliver "handler(processor->state, turn, &event)" */
     do
     :: done == BATCH -> goto hand_back
@@ -496,7 +499,8 @@ hand_back:
         goto wait
     };
 
-    /*@ engine/turn.c finish "credit(turn, at)" "weir__mailbox_retire(&processor->mailbox"
+    /*@ engine/turn_end.c weir__turn_finish
+        "weir__progress_credit(turn, at)" "weir__mailbox_retire(&processor->mailbox"
      *  "weir__life_end(turn->context, processor)" */
     /*@ queue/mailbox.c weir__mailbox_retire "weir__store(&mailbox->root, 0, relaxed)"
      *  "drop_root(root, mailbox->page_class, weir__mailbox_ticket(word), stock)" */

@@ -214,7 +214,7 @@ inline release()
 {
     /*@ queue/mailbox.h weir__mailbox_let_go "weir__store(&envelope->state, 0, relaxed)"
      *  "lone = weir__lone_of(envelope)" */
-    /*@ engine/turn.c let_go "weir__lone_put(turn->context, lone)" */
+    /*@ engine/progress.h weir__progress_let_go "weir__lone_put(turn->context, lone)" */
     atomic { DRAINED ->
         if
         :: held == 1 -> store_place(PLACE(c_page, c_ticket), 0)
@@ -354,7 +354,7 @@ inline evict()
 
 inline pop()
 {
-    /*@ engine/turn.c pop_event "weir__mailbox_pop(&processor->mailbox"
+    /*@ engine/turn_end.c pop_event "weir__mailbox_pop(&processor->mailbox"
      *  "weir__lone_put(turn->context, spent)" */
     /*@ queue/mailbox.c weir__mailbox_pop "if (!weir__trylock_take(lock))"
      *  "weir__mailbox_take(mailbox, &cursor, word)" "copy_out(out, envelope)"

@@ -193,7 +193,8 @@ active proctype owner()
     byte list;
     bit below;
 
-    /*@ engine/turn.c credit "weir__mailbox_credit(&processor->mailbox, at->uncredited)"
+    /*@ engine/progress.h weir__progress_credit
+        "weir__mailbox_credit(&processor->mailbox, at->uncredited)"
      *  "weir__room_appeared(turn->context, processor, word)" */
     /*@ engine/room.c weir__room_appeared "below_half(processor, word)"
      *  "weir__room_wake_threads(context->engine, weir__processor_room(processor))" */

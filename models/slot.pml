@@ -197,7 +197,7 @@ proctype registry()
 {
     byte generation = 1;
 
-    /*@ engine/turn.c finish "weir__life_end(turn->context, processor)" */
+    /*@ engine/turn_end.c weir__turn_finish "weir__life_end(turn->context, processor)" */
     /*@ engine/life.c weir__life_end "weir__registry_retire(engine, processor)" */
     do
     :: generation == GENERATIONS -> break

@@ -238,7 +238,7 @@ round:
     /*@ engine/turn.c run_page "goes_on = deliver(turn, envelope)" */
     /*@ engine/turn.c run_lone "*goes_on = deliver(turn, &lone->envelope)" */
     /*@ engine/turn.c deliver "return weir__freeze_count(context, processor, true)" */
-    /*@ engine/turn.c run_events "return finish(turn, at)" */
+    /*@ engine/turn.c run_events "return weir__turn_finish(turn, at)" */
     if
     :: atomic { SOME(0) && DRAINED -> waiting[0]-- }
         handled++;

@@ -521,7 +521,7 @@ got:
     /*@ engine/turn.c settle "weir__mailbox_idle(&processor->mailbox, word, at->uncredited" */
     /*@ queue/mailbox.c weir__mailbox_idle
      *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
-    /*@ engine/turn.c next_event "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
+    /*@ engine/progress.h weir__progress_event "weir__mailbox_take(mailbox, &at->cursor" */
     /*@ queue/mailbox.h weir__mailbox_credit
      *  "weir__sub(&mailbox->word, count * WEIR__MAILBOX_ONE, seq_cst)" */
     /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */

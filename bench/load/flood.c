@@ -125,7 +125,13 @@ void load_flood_run(const load_flood *flood, const bench_setup *setup, bench_res
     add_threads(&s, setup->threads);
     add_sinks(&s);
     make_producers(&s);
+    if (flood->latency && weir_latency_enable(s.l.engine, NULL, NULL) != WEIR_OK) {
+        bench_wrong(result, "the processors cannot be measured");
+    }
     if (load_start(&s.l, result)) {
+        if (flood->trace && weir_trace_start(s.l.engine, NULL, NULL) != WEIR_OK) {
+            bench_wrong(result, "no trace can be begun");
+        }
         measure(&s, s.each * flows, result);
     }
     load_close(&s.l, result);

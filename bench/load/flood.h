@@ -22,6 +22,8 @@ typedef struct load_flood {
     weir_strategy strategy; /* how the threads serve several dispatchers */
     uint32_t dispatchers;   /* 0: the default one alone */
     bool fair;
+    bool latency;               /* every processor is measured */
+    bool trace;                 /* a trace is on */
     weir_engine_options engine; /* what is said of back-off there */
 } load_flood;
 

@@ -20,7 +20,8 @@ enum { PAYLOAD_MAX = 65536 };
 #define RUN_PROCESSORS(count)                                                                      \
     static void run_processors_##count(const bench_setup *setup, bench_result *result)             \
     {                                                                                              \
-        load_ring(setup, result, (count), 1, 5000000);                                             \
+        load_ring_run(&(load_ring){ .members = (count), .tokens = 1, .hops = 5000000 }, setup,     \
+                      result);                                                                     \
     }
 RUN_PROCESSORS(10)
 RUN_PROCESSORS(1000)

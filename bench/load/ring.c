@@ -76,29 +76,33 @@ static void check(const member *ring, uint32_t members, uint64_t wanted, bench_r
     }
 }
 
-void load_ring(const bench_setup *setup, bench_result *result, uint32_t members, uint32_t tokens,
-               uint64_t hops)
+void load_ring_run(const load_ring *ring, const bench_setup *setup, bench_result *result)
 {
     load l;
-    member *ring = load_memory(members, sizeof(*ring));
-    weir_processor *handles = load_memory(members, sizeof(*handles));
-    const uint64_t each = bench_scaled(setup, hops, (uint64_t)members * tokens) / tokens;
+    const uint32_t tokens = ring->tokens;
+    member *members = load_memory(ring->members, sizeof(*members));
+    weir_processor *handles = load_memory(ring->members, sizeof(*handles));
+    const uint64_t each =
+        bench_scaled(setup, ring->hops, (uint64_t)ring->members * tokens) / tokens;
     load_open(&l, (weir_engine_options){ .threads = setup->threads }, tokens);
-    add_members(&l, ring, handles, members, tokens);
+    add_members(&l, members, handles, ring->members, tokens);
     /* Before the start: one that runs while others are still being placed could overtake them. */
     for (uint32_t i = 0; i < tokens; i++) {
         const weir_status status = weir_engine_post(
-            l.engine, handles[(uint64_t)i * members / tokens], WEIR_EVENT(token, i, each));
+            l.engine, handles[(uint64_t)i * ring->members / tokens], WEIR_EVENT(token, i, each));
         if (status != WEIR_OK) {
             load_gate_break(&l.gate, status);
         }
+    }
+    if (ring->trace && weir_trace_start(l.engine, NULL, NULL) != WEIR_OK) {
+        bench_wrong(result, "no trace can be begun");
     }
     load_begin(&l);
     if (load_start(&l, result)) {
         bench_result_rate(result, each * tokens, load_wait(&l, result));
     }
     load_close(&l, result);
-    check(ring, members, (each + 1) * tokens, result);
+    check(members, ring->members, (each + 1) * tokens, result);
     free(handles);
-    free(ring);
+    free(members);
 }

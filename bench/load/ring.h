@@ -8,8 +8,13 @@
 
 #include "suite/bench.h"
 
-/* `hops` altogether, at scale 1; `members` is a multiple of `tokens`. */
-void load_ring(const bench_setup *setup, bench_result *result, uint32_t members, uint32_t tokens,
-               uint64_t hops);
+typedef struct load_ring {
+    uint32_t members; /* a multiple of the tokens */
+    uint32_t tokens;
+    uint64_t hops; /* altogether, at scale 1 */
+    bool trace;    /* a trace is on */
+} load_ring;
+
+void load_ring_run(const load_ring *ring, const bench_setup *setup, bench_result *result);
 
 #endif /* WEIR_BENCH_LOAD_RING_H */

@@ -29,10 +29,34 @@ static void run_inside(const bench_setup *setup, bench_result *result)
                    setup, result);
 }
 
+static void run_measured(const bench_setup *setup, bench_result *result)
+{
+    load_flood_run(
+        &(load_flood){ FAN_IN, .inside = true, .burst = 1000, .wants_room = true, .latency = true },
+        setup, result);
+}
+
+static void run_traced(const bench_setup *setup, bench_result *result)
+{
+    load_flood_run(
+        &(load_flood){ FAN_IN, .inside = true, .burst = 1000, .wants_room = true, .trace = true },
+        setup, result);
+}
+
+static void run_unmeasured(const bench_setup *setup, bench_result *result)
+{
+    load_flood_run(&(load_flood){ FAN_IN, .inside = true, .burst = 1000, .wants_room = true,
+                                  .engine = { .latency_every = UINT32_MAX } },
+                   setup, result);
+}
+
 const bench_row load_w02_rows[] = {
     { "w2-external", "weir", "4 threads outside post to one processor", { 1, 2 }, run_external },
     { "w2-external", "weir-batch", "the same, 32 events a post", { 1, 2 }, run_batch },
     { "w2-external", "weir-block", "the same, posts wait at a full mailbox", { 1, 2 }, run_block },
     { "w2-inside", "weir", "4 processors post to one", { 1, 2 }, run_inside },
+    { "w2-inside", "weir-latency", "the same, every processor measured", { 1, 2 }, run_measured },
+    { "w2-inside", "weir-unmeasured", "the same, no event measured", { 1, 2 }, run_unmeasured },
+    { "w2-inside", "weir-trace", "the same, with a trace on", { 1, 2 }, run_traced },
     { 0 },
 };

@@ -8,12 +8,12 @@
 
 static void run_1(const bench_setup *setup, bench_result *result)
 {
-    load_ring(setup, result, 1000, 1, 5000000);
+    load_ring_run(&(load_ring){ .members = 1000, .tokens = 1, .hops = 5000000 }, setup, result);
 }
 
 static void run_100(const bench_setup *setup, bench_result *result)
 {
-    load_ring(setup, result, 1000, 100, 5000000);
+    load_ring_run(&(load_ring){ .members = 1000, .tokens = 100, .hops = 5000000 }, setup, result);
 }
 
 const bench_row load_w03_rows[] = {

@@ -96,9 +96,8 @@ typedef struct weir_component_type {
     weir_status (*finish)(void *state, weir_turn *turn);
     /* What a failing handler leads to, unless the instance says otherwise: as in
      * weir_processor_options. A handler that passes events on, and answers FULL when it cannot,
-     * says WEIR_RETRY, 1,000,000 and a millisecond: so it waits, in order, and nothing is lost.
-     * Of components the delays double up to 100 ms: what was full for long is seen to be so no
-     * more soon. */
+     * says WEIR_PASSES_ON: so it waits, in order, and nothing is lost. Of components the delays
+     * double up to 100 ms: what was full for long is seen to be so no more soon. */
     weir_directive on_failure;
     uint32_t retry_max;
     weir_ns retry_delay;
@@ -110,6 +109,10 @@ typedef struct weir_component_type {
      * threads. Not with instances. */
     bool publishes;
 } weir_component_type;
+
+/* In a type's table: what its handler cannot pass on now is tried again every so often, for as long
+ * as it takes. */
+#define WEIR_PASSES_ON .on_failure = WEIR_RETRY, .retry_max = 1000000, .retry_delay = WEIR_MS
 
 /* Any, from any hook or handler of the component. */
 WEIR_API weir_engine *weir_component_engine(const weir_component *self);
@@ -166,6 +169,21 @@ WEIR_API weir_status weir_component_add(weir_engine *engine, const weir_componen
  * it. TIMEOUT: a handler or hook of it has not returned; the engine's end sees to the rest. */
 WEIR_API weir_status weir_component_remove(weir_engine *engine, const char *name, weir_ns timeout,
                                            weir_error *error);
+
+/*
+ * Blocking; timeout 0 = 30 s. Ends it and begins it again where it is: its address, its feed, its
+ * subscriptions and what refers to it stay. What was sent to it before is handled first, then its
+ * `finish`, if it has one; what is sent meanwhile waits. Then flush (of a source: what it has
+ * published has gone its way), stop, tear_down, and init ... start_complete with zeroed state.
+ * `config` is a struct of its type, copied; NULL: as before. `name` may be that of all instances.
+ *
+ * On error it runs, with what it had: it was not stopped, or has begun again with that. If even
+ * that fails its phase is "failed", and what is sent to it waits for another restart. TIMEOUT: it
+ * was not ready for it in time (it waits for answers, or cannot be flushed); or, if its phase is
+ * not "running", a hook of it has not returned. UNKNOWN: no component is called so.
+ */
+WEIR_API weir_status weir_component_restart(weir_engine *engine, const char *name,
+                                            const void *config, weir_ns timeout, weir_error *error);
 
 /* Blocking. Starts the engine, and every component in order: init ... start_complete. On error what
  * was started is stopped again, and the error names the component. A stop meanwhile ends it as

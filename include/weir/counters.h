@@ -2,9 +2,10 @@
  * weir/counters.h - what happened, in numbers. Reading disturbs nobody: cells with one writer
  * each.
  *
- * A snapshot is taken cell by cell. On a running engine its sums may be a few events apart; on a
- * stopped one  accepted = handled + dropped + dead + left  holds exactly, for the engine and for
- * each processor.
+ * A snapshot is taken cell by cell. On a running engine its sums may be a few events apart, by
+ * posts that were under way and then were refused; what is told to be accepted never falls, nor do
+ * the times of a thread, as a counter must not. On a stopped one  accepted = handled + dropped +
+ * dead + left  holds exactly, for the engine and for each processor.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -46,6 +47,9 @@ typedef struct weir_counters {
     uint64_t letters_unknown; /* ... of refused_unknown, ... */
     uint64_t letters_refused; /* ... of refused_stopping, ... */
     uint64_t letters_late;    /* ... and answers after their timeout */
+    uint64_t depth_high;      /* the most that `depth` was seen to be; processor only */
+    uint64_t mailbox_max;     /* its bound; processor only */
+    uint64_t failures;        /* answers of handlers that were failures; retried ones count again */
 } weir_counters;
 #define WEIR_COUNTERS_INIT WEIR_SIZED(weir_counters)
 
@@ -69,6 +73,7 @@ typedef struct weir_dispatcher_counters {
     uint64_t signals;          /* threads that were woken for it */
     uint64_t wakeups;          /* wake-ups of its threads, whatever for ... */
     uint64_t wakeups_found;    /* ... that found work here */
+    uint64_t depth;            /* events that wait for its processors, now */
 } weir_dispatcher_counters;
 #define WEIR_DISPATCHER_COUNTERS_INIT WEIR_SIZED(weir_dispatcher_counters)
 
@@ -87,6 +92,10 @@ typedef struct weir_thread_counters {
     weir_ns last_work;    /* ... and when it last ran out of work, on the engine's clock */
     int32_t core;         /* the first one it is pinned to, -1: none */
     int32_t system_id;    /* of the OS thread, 0: not running */
+    weir_ns alive;        /* since it began; and of that: */
+    weir_ns busy;         /* with work, to a few rounds: utilisation = busy / alive */
+    weir_ns cpu;          /* on a core, as the system counts it */
+    int32_t core_now;     /* where it ran last, -1: not known */
 } weir_thread_counters;
 #define WEIR_THREAD_COUNTERS_INIT WEIR_SIZED(weir_thread_counters)
 

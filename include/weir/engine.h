@@ -14,6 +14,7 @@
 #include "weir/error.h"
 #include "weir/event.h"
 #include "weir/log.h"
+#include "weir/thread.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,11 +66,17 @@ typedef struct weir_engine_options {
                                         timer that needs it; default 2; 1..64 */
     uint32_t timers_max;             /* pending at once; a processor that has asked holds one;
                                         default 1,000,000; 1..16,000,000 */
-    weir_ns stuck_after;   /* a handler or hook that runs longer is reported in the log, with its
+    weir_ns stuck_after;    /* a handler or hook that runs longer is reported in the log, with its
                             processor, event, thread and stack, and again at growing intervals;
                             default 5 s; at least 1 ms; WEIR_FOREVER: never. For the stack its
                             thread gets a SIGURG: see docs/guide/errors.md */
-    uint32_t channels_max; /* that can be opened; default 65,536; 1..1,000,000 */
+    uint32_t channels_max;  /* that can be opened; default 65,536; 1..1,000,000 */
+    uint32_t latency_every; /* one event in so many is measured (weir/latency.h); while no processor
+                               is switched on and no trace runs, one in eight times as many;
+                               default 64; below that always so many, 1: each; UINT32_MAX: none */
+    uint32_t latency_max_processors; /* that are measured at once; default 1,000; 1..100,000 */
+    const weir_helper_options *scheduler_thread; /* of the timers' threads; copied, so the next */
+    const weir_helper_options *helper_thread;    /* of those that watch and keep */
 } weir_engine_options;
 
 #define WEIR_ENGINE_OPTIONS_INIT WEIR_SIZED(weir_engine_options)

@@ -70,6 +70,22 @@ typedef struct weir_thread_options {
 #define WEIR_THREAD_OPTIONS_INIT WEIR_SIZED(weir_thread_options)
 #define WEIR_THREAD(...) WEIR_OPTIONS(weir_thread_options, __VA_ARGS__)
 
+/* Threads of weir's own that serve no dispatcher: those of timers ("weir-timer"), and those that
+ * watch for stuck handlers, give away what held-up threads keep, and see to asynchronous stops
+ * ("weir-watchdog", "weir-monitor", "weir-keeper"). As in weir_thread_options. */
+typedef struct weir_helper_options {
+    size_t struct_size;
+    const char *name;     /* in place of "weir" in theirs; the system shows 15 bytes */
+    const int32_t *cores; /* a core that cannot be had is a warning when the thread starts ... */
+    uint32_t core_count;
+    bool core_required;     /* ... or an error of weir_engine_create */
+    weir_priority priority; /* refusal by the system is a warning */
+    int32_t priority_value;
+} weir_helper_options;
+
+#define WEIR_HELPER_OPTIONS_INIT WEIR_SIZED(weir_helper_options)
+#define WEIR_HELPER(...) WEIR_OPTIONS(weir_helper_options, __VA_ARGS__)
+
 /* Control, also while the engine runs. Zero on error. At most 1,024 threads. */
 WEIR_API weir_thread weir_thread_add(weir_engine *engine, const weir_thread_options *options,
                                      weir_error *error);

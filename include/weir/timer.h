@@ -94,7 +94,7 @@ typedef struct weir_timer_counters {
     uint64_t stopped;   /* ... by the engine's stop */
     uint64_t failed_unknown, failed_full, failed_other;
     uint64_t missed;                                 /* times that were skipped: see fixed_delay */
-    weir_ns late_p50, late_p99, late_p999, late_max; /* how late they came; known to 1/32 */
+    weir_ns late_p50, late_p99, late_p999, late_max; /* how late they came, to 1 % */
     uint64_t bytes;                                  /* memory for timers, now */
 } weir_timer_counters;
 #define WEIR_TIMER_COUNTERS_INIT WEIR_SIZED(weir_timer_counters)

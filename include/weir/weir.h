@@ -21,12 +21,15 @@
 #include "weir/timer.h"       /* events later, once or again and again */
 #include "weir/dead_letter.h" /* events that came to nothing */
 #include "weir/counters.h"    /* what happened, in numbers */
+#include "weir/latency.h"     /* how long events wait, and are handled */
 #include "weir/feed.h"        /* streams from sources, with positions */
 #include "weir/config.h"      /* all of that from a file */
 #include "weir/component.h"   /* sources, services, sinks: their life on a thread */
 #include "weir/memory.h"      /* some of them that need nothing outside the process */
 #include "weir/plugin.h"      /* types of them from a shared object */
 #include "weir/admin.h"       /* commands for the people who run it */
+#include "weir/metrics.h"     /* every figure by name; health */
+#include "weir/trace.h"       /* who ran what, where and when */
 /* IWYU pragma: end_exports */
 
 #endif /* WEIR_WEIR_H */

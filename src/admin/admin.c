@@ -48,6 +48,8 @@ static void add_way(weir_admin_call *call, const char *way, const char *at,
         refused += weir__load(&counts->refused[i], relaxed);
     }
     weir_admin_unsigned(call, "refused", refused);
+    weir_admin_unsigned(call, "streams", weir__load(&counts->streams, relaxed));
+    weir_admin_unsigned(call, "parked", weir__load(&counts->parked, relaxed));
 }
 
 static void add_refused(weir_admin_call *call, const char *way, weir__admin_counts *counts)

@@ -17,7 +17,11 @@ typedef struct weir__admin_options {
     const char *socket; /* "" or NULL: the default place */
     bool socket_enabled;
     weir_option_ints cores;
-    int64_t nice;
+    bool core_required;
+    int64_t nice;     /* unless there is a priority */
+    int64_t priority; /* weir_priority */
+    int64_t priority_value;
+    const char *thread_name; /* "" or NULL: weir */
 
     struct {
         int64_t port; /* 0: any, -1: no HTTP */
@@ -29,6 +33,7 @@ typedef struct weir__admin_options {
         const char *const *origins;
         int64_t connections_max;
         int64_t connections_per_address_max;
+        int64_t stream_clients_max;
         uint64_t headers_max;
         uint64_t body_max;
         weir_ns timeout;

@@ -54,18 +54,19 @@ static weir_status check(const weir__admin_options *options, bool has_token, boo
                          weir_error *error)
 {
     const char *at = options->http.address;
-    if (loopback || (has_token && options->http.allow_remote)) {
-        return WEIR_OK;
+    if (options->http.allow_remote && !has_token) {
+        return weir__error_at(error, WEIR_E_CONFIG, PATH ".allow-remote",
+                              "others can reach %s, which needs a token: set "
+                              "weir.admin.http.token-file",
+                              at);
     }
-    return options->http.allow_remote
-               ? weir__error_at(error, WEIR_E_CONFIG, PATH ".address",
-                                "%s can be reached by others, which needs a token: set "
-                                "weir.admin.http.token-file",
-                                at)
-               : weir__error_at(error, WEIR_E_CONFIG, PATH ".address",
-                                "%s can be reached by others: use 127.0.0.1, or set a token-file "
-                                "and allow-remote = true",
-                                at);
+    if (!loopback && !options->http.allow_remote) {
+        return weir__error_at(error, WEIR_E_CONFIG, PATH ".address",
+                              "%s can be reached by others: use 127.0.0.1, or set a token-file "
+                              "and allow-remote = true",
+                              at);
+    }
+    return WEIR_OK;
 }
 
 static weir_status listen_at(int descriptor, address *a, socklen_t size, const char *text,

@@ -22,6 +22,7 @@
     X(BODY, "body that is no request")                                                             \
     X(PEER, "another user")                                                                        \
     X(FRAME, "line that is no request, or too long")                                               \
+    X(STREAMS, "too many event streams")                                                           \
     X(SYSTEM, "no descriptor or memory left")
 
 #define WEIR__REFUSED_CONSTANT(name, text) WEIR__REFUSED_##name,
@@ -35,6 +36,8 @@ typedef struct weir__admin_counts {
     weir__atomic_u64 refused[WEIR__REFUSED_REASONS];
     weir__atomic_u64 connections; /* so far */
     weir__atomic_u64 open;        /* now */
+    weir__atomic_u64 streams;     /* of those that are open */
+    weir__atomic_u64 parked;      /* refused, but not yet closed (lot.h) */
     weir__atomic_u64 requests;    /* that reached a command */
 } weir__admin_counts;
 

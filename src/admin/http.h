@@ -30,7 +30,8 @@ typedef struct weir__admin_bound {
     char host[80]; /* "127.0.0.1:8080", "[::1]:8080" */
 } weir__admin_bound;
 
-/* Refuses what strangers could reach, unless there is a token and allow-remote says so. */
+/* Refuses what strangers could reach, unless there is a token and allow-remote says so; and
+ * allow-remote without a token. */
 weir_status weir__admin_http_bind(const weir__admin_options *options, bool has_token,
                                   weir__admin_bound *out, weir_error *error);
 

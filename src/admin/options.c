@@ -28,16 +28,20 @@ static const weir_option http_rows[] = {
         .help = "The token itself; better in a file, or in $WEIR_ADMIN_TOKEN. 16 to 1,024 visible "
                 "characters."),
     KEY(BOOL, http.allow_remote, "allow-remote", .fallback = "false",
-        .help = "Lets it listen where other machines reach it. Nothing goes without the token "
-                "then; put TLS in front of it."),
+        .help = "Others reach it: by an address of their network, or by a proxy in front of this "
+                "one. Nothing of the server is told without the token then; the proxy has TLS."),
     KEY(LIST, http.hosts, "hosts",
         .help = "What a Host header may say besides the address and localhost, with the port."),
     KEY(LIST, http.origins, "origins",
         .help = "Sites whose pages may ask, as in http://panel.example:8080."),
     KEY(INT, http.connections_max, "connections-max", .fallback = "64", .min = 1, .max = 4096,
-        .help = "At once; one more is refused."),
+        .help = "At once; one more is refused. Event streams are counted by themselves."),
     KEY(INT, http.connections_per_address_max, "connections-per-address-max", .fallback = "32",
         .min = 1, .max = 4096, .help = "The same, of one address."),
+    KEY(INT, http.stream_clients_max, "stream-clients-max", .fallback = "100", .min = 0,
+        .max = 4096,
+        .help = "Clients of /events at once, such as pages that are open; besides "
+                "connections-max."),
     KEY(BYTES, http.headers_max, "headers-max", .fallback = "8KiB", .min = 1024, .max = 1048576,
         .help = "Bytes of a request before its body."),
     KEY(BYTES, http.body_max, "body-max", .fallback = "64KiB", .min = 64, .max = 327680,
@@ -47,11 +51,22 @@ static const weir_option http_rows[] = {
                 "taken."),
 };
 
+static const char *const priority_words[] = { "default", "nice", "fifo", "round-robin", NULL };
+
 static const weir_option thread_rows[] = {
     KEY(INTS, cores, "cores", .min = 0, .max = 1023,
         .help = "The cores that the threads of the socket and of HTTP may run on."),
+    KEY(BOOL, core_required, "core-required", .fallback = "false",
+        .help = "A core that cannot be had is an error, not a warning."),
     KEY(INT, nice, "nice", .fallback = "10", .min = -20, .max = 19,
         .help = "Their priority: the higher, the less they take away from others."),
+    KEY(ENUM, priority, "priority", .fallback = "default", .words = priority_words,
+        .help = "How the system schedules them; default is by nice."),
+    KEY(INT, priority_value, "priority-value", .fallback = "0", .min = -20, .max = 99,
+        .help = "For nice -20 to 19, for fifo and round-robin 1 to 99."),
+    KEY(STRING, thread_name, "name", .fallback = "weir",
+        .help =
+            "What their names begin with; -admin and -http follow. The system shows 15 letters."),
 };
 
 const weir_option weir__admin_rows[] = {
@@ -84,6 +99,7 @@ void weir__admin_defaults(weir__admin_options *options)
                                                 .address = "127.0.0.1",
                                                 .connections_max = 64,
                                                 .connections_per_address_max = 32,
+                                                .stream_clients_max = 100,
                                                 .headers_max = 8192,
                                                 .body_max = 65536,
                                                 .timeout = 10 * WEIR_S } };

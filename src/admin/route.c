@@ -3,8 +3,8 @@
  *
  * A page of another site, in the browser of somebody who may reach this address, is the enemy: it
  * can send requests here, and by a name of its own that leads here it can even read the answers.
- * The Host header tells such a name, the Origin such a page; and a POST must be of a type that no
- * form can send.
+ * The Host header tells such a name, Origin and Sec-Fetch-Site such a page; and a POST must be of a
+ * type that no form can send.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -16,6 +16,7 @@
 #include <strings.h>
 
 #include "admin/frame.h"
+#include "admin/pages.h"
 
 #define PREFIX "/api/v1/"
 #define RUN PREFIX "run"
@@ -50,6 +51,14 @@ static bool origin_fits(const weir__route_rules *rules, const char *origin)
             is_listed(rules->hosts, origin + sizeof(scheme) - 1));
 }
 
+/* A picture or a script of another site's page brings no Origin, but a browser of today says it all
+ * the same. A link that somebody clicks may lead here. */
+static bool comes_from_elsewhere(const weir__route_request *r)
+{
+    return r->fetch_site != NULL && strcasecmp(r->fetch_site, "cross-site") == 0 &&
+           (r->fetch_mode == NULL || strcasecmp(r->fetch_mode, "navigate") != 0);
+}
+
 static bool may_enter(const weir__route_rules *rules, const weir__route_request *r,
                       weir__route_answer *answer)
 {
@@ -59,7 +68,7 @@ static bool may_enter(const weir__route_rules *rules, const weir__route_request 
     } else if (r->host == NULL || !is_listed(rules->hosts, r->host)) {
         refuse(rules, answer, 421, WEIR__REFUSED_HOST,
                "this is not the host that was asked for; weir.admin.http.hosts lists more");
-    } else if (r->origin != NULL && !origin_fits(rules, r->origin)) {
+    } else if (r->origin != NULL ? !origin_fits(rules, r->origin) : comes_from_elsewhere(r)) {
         refuse(rules, answer, 403, WEIR__REFUSED_ORIGIN, "not for pages of other sites");
     } else {
         return true;
@@ -144,13 +153,21 @@ void weir__route_head(const weir__route_rules *rules, const weir__route_request 
     const bool get = strcmp(r->method, "GET") == 0;
     const bool post = strcmp(r->method, "POST") == 0;
     const bool run = strcmp(r->path, RUN) == 0;
-    if (!path_is_sane(r->path)) {
-        refuse(rules, answer, 404, WEIR__REFUSED_PATH, "no such path; see /api/v1/commands");
-    } else if (run ? !post : !get) {
+    const weir__page found = weir__page_find(r->path);
+    const bool page = found != WEIR__PAGE_NONE;
+    /* The files of the live page say nothing of this server, and a browser that opens them has no
+     * way to show a token. The page asks for it. */
+    const bool open = found == WEIR__PAGE_FILE;
+    const bool head = page && strcmp(r->method, "HEAD") == 0;
+    if (!page && !path_is_sane(r->path)) {
+        char hint[160];
+        weir__page_hint(r->path, hint, sizeof(hint));
+        refuse(rules, answer, 404, WEIR__REFUSED_PATH, hint);
+    } else if (run ? !post : !get && !head) {
         refuse(rules, answer, 405, WEIR__REFUSED_METHOD,
                "GET for what only looks, POST to /api/v1/run for all");
-        answer->post_only = run;
-    } else if (rules->remote && !has_token(rules, r)) {
+        answer->allow = run ? "POST" : page ? "GET, HEAD" : "GET";
+    } else if (rules->remote && !open && !has_token(rules, r)) {
         want_token(rules, answer);
     } else if (post && !length_fits(rules, r)) {
         refuse(rules, answer, r->content_length == NULL || r->transfer_encoding != NULL ? 411 : 413,
@@ -158,8 +175,8 @@ void weir__route_head(const weir__route_rules *rules, const weir__route_request 
                "a body needs its length in bytes, within weir.admin.http.body-max");
     } else if (post && !is_json(r->content_type)) {
         refuse(rules, answer, 415, WEIR__REFUSED_BODY, "a body is application/json");
-    } else if (get && ((r->content_length != NULL && strcmp(r->content_length, "0") != 0) ||
-                       r->transfer_encoding != NULL)) {
+    } else if (!post && ((r->content_length != NULL && strcmp(r->content_length, "0") != 0) ||
+                         r->transfer_encoding != NULL)) {
         refuse(rules, answer, 413, WEIR__REFUSED_SIZE, "a GET has no body");
     }
 }
@@ -189,7 +206,7 @@ static unsigned status_of(weir_status status)
 static bool says_down(const char *const *words, size_t count, const char *body)
 {
     return count == 1 && strcmp(words[0], "health") == 0 && body != NULL &&
-           strstr(body, "\"health\": \"down\"") != NULL;
+           strstr(body, "\"status\": \"down\"") != NULL;
 }
 
 static void run(const weir__route_rules *rules, const weir__route_request *r,
@@ -200,7 +217,7 @@ static void run(const weir__route_rules *rules, const weir__route_request *r,
     if (known == WEIR_OK && changes && by_get) {
         refuse(rules, answer, 405, WEIR__REFUSED_METHOD,
                "this changes something: POST it to /api/v1/run");
-        answer->post_only = true;
+        answer->allow = "POST";
         return;
     }
     if (known == WEIR_OK && changes && !has_token(rules, r)) {
@@ -210,6 +227,7 @@ static void run(const weir__route_rules *rules, const weir__route_request *r,
     weir__add(&rules->counts->requests, 1, relaxed);
     const weir_status status =
         weir_admin_run(rules->engine, words, count, changes, 0, &answer->body);
+    answer->release = weir_admin_free;
     answer->status = says_down(words, count, answer->body) ? 503 : status_of(status);
     if (answer->body == NULL) {
         weir__frame_error(status, weir_status_text(status), answer->text, sizeof(answer->text));
@@ -220,6 +238,11 @@ void weir__route_body(const weir__route_rules *rules, const weir__route_request 
                       const char *body, size_t size, weir__route_answer *answer)
 {
     *answer = (weir__route_answer){ .refused = WEIR__REFUSED_REASONS };
+    const weir__page page = weir__page_find(r->path);
+    if (page != WEIR__PAGE_NONE) {
+        weir__page_answer(rules, r, page, answer);
+        return;
+    }
     if (strcmp(r->method, "GET") == 0) {
         char path[PATH_MAX_BYTES + 1];
         const char *words[WEIR__FRAME_WORDS_MAX];

@@ -316,9 +316,8 @@ weir__admin_socket *weir__admin_socket_open(weir_engine *engine, const char *pat
             s->device = found.st_dev;
             s->inode = found.st_ino;
         }
-        s->thread = (weir__admin_thread){
-            .name = "weir-admin", .engine = engine, .run = run, .context = s
-        };
+        s->thread =
+            (weir__admin_thread){ .name = "admin", .engine = engine, .run = run, .context = s };
         if (weir__admin_thread_start(&s->thread, options, error) == WEIR_OK) {
             return s;
         }

@@ -1,5 +1,6 @@
 /*
- * admin/thread.h - a thread of this room's: named, pinned, nice, and told to end by a doorbell.
+ * admin/thread.h - a thread of this room's: named, pinned, given a priority, and told to end by a
+ * doorbell.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -13,7 +14,7 @@
 
 typedef struct weir__admin_thread {
     weir__os_thread os;
-    const char *name;
+    const char *name; /* "admin" */
     weir_engine *engine;
     int doorbell; /* readable: end */
     void (*run)(void *context);
@@ -21,7 +22,9 @@ typedef struct weir__admin_thread {
 
     int32_t cores[WEIR__ADMIN_CORES_MAX];
     uint32_t core_count;
-    int32_t nice;
+    weir_priority priority;
+    int32_t priority_value;
+    char shown[32]; /* its name to the system */
 } weir__admin_thread;
 
 /* Name, engine, run and context are filled in; `options` are needed during the call only. */

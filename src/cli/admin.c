@@ -5,7 +5,6 @@
  */
 #include "cli/admin.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,6 @@
 static const char program[] = "weir admin";
 
 #ifdef WEIR_SERVER
-#include "admin/admin.h"
-
 static const char help[] =
     "usage: weir admin [OPTION ...] COMMAND [ARGUMENT ...]\n"
     "\n"
@@ -52,10 +49,8 @@ static const struct option options[] = {
 
 typedef struct line {
     weir__admin_ask ask;
-    const char *name;
     bool json;
     bool help;
-    char path[512];
 } line;
 
 static bool read_seconds(const char *text, unsigned *out)
@@ -82,7 +77,7 @@ static int read_line(int argc, char **argv, line *l)
             l->ask.socket = optarg;
             break;
         case 'n':
-            l->name = optarg;
+            l->ask.name = optarg;
             break;
         case 'u':
             l->ask.url = optarg;
@@ -108,62 +103,6 @@ static int read_line(int argc, char **argv, line *l)
     }
 }
 
-/* The only socket in the usual folder. */
-static int look_around(line *l)
-{
-    char folder[400];
-    char found[512] = "";
-    unsigned count = 0;
-    const char *given = getenv("WEIR_ADMIN_SOCKET");
-    if (given != NULL && given[0] != '\0') {
-        l->ask.socket = given;
-        return WEIR__EXIT_OK;
-    }
-    DIR *files = weir__admin_socket_default(NULL, folder, sizeof(folder)) ? opendir(folder) : NULL;
-    for (const struct dirent *e = files != NULL ? readdir(files) : NULL; e != NULL;
-         e = readdir(files)) {
-        const size_t length = strlen(e->d_name);
-        if (length > 5 && strcmp(e->d_name + length - 5, ".sock") == 0) {
-            const size_t used = strlen(found);
-            (void)snprintf(found + used, sizeof(found) - used, "%s%.*s", count == 0 ? "" : ", ",
-                           (int)(length - 5), e->d_name);
-            (void)snprintf(l->path, sizeof(l->path), "%.250s/%.255s", folder, e->d_name);
-            count++;
-        }
-    }
-    if (files != NULL) {
-        (void)closedir(files);
-    }
-    if (count > 1) {
-        return weir__usage_error(program, "several are there, say which with --name: %s", found);
-    }
-    if (count == 0) {
-        fprintf(stderr, "%s: no weir is running here: there is no socket in %s\n", program, folder);
-        return WEIR__EXIT_FAILED;
-    }
-    l->ask.socket = l->path;
-    return WEIR__EXIT_OK;
-}
-
-static int find_way(line *l)
-{
-    const int ways =
-        (l->ask.socket != NULL ? 1 : 0) + (l->ask.url != NULL ? 1 : 0) + (l->name != NULL ? 1 : 0);
-    if (ways > 1) {
-        return weir__usage_error(program, "one of --socket, --name and --url is enough");
-    }
-    if (l->ask.token_file != NULL && l->ask.url == NULL) {
-        return weir__usage_error(program, "--token-file goes with --url");
-    }
-    if (l->name != NULL) {
-        char folder[256];
-        const bool known = weir__admin_socket_default(NULL, folder, sizeof(folder));
-        (void)snprintf(l->path, sizeof(l->path), "%s/%.200s.sock", known ? folder : "", l->name);
-        l->ask.socket = l->path;
-    }
-    return ways == 0 ? look_around(l) : WEIR__EXIT_OK;
-}
-
 int weir__admin_run(int argc, char **argv)
 {
     line l = { .ask = { .seconds = 30 } };
@@ -178,7 +117,7 @@ int weir__admin_run(int argc, char **argv)
     if (l.ask.count == 0) {
         return weir__usage_error(program, "a command is missing; `weir admin help` lists them");
     }
-    status = find_way(&l);
+    status = weir__admin_find(program, &l.ask);
     if (status != WEIR__EXIT_OK) {
         return status;
     }

@@ -6,13 +6,14 @@
 #include <errno.h>
 #include <jansson.h>
 #include <netdb.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "admin/token.h"
@@ -42,20 +43,63 @@ static char *request_text(const weir__admin_ask *ask)
     return text;
 }
 
-/* ---- bytes ---- */
+/* ---- waiting ---- */
 
-static void set_patience(int descriptor, unsigned seconds)
+/* Of a whole request: a server that sends a byte now and then would never be given up otherwise. */
+typedef struct patience {
+    int64_t until; /* ms */
+    int interrupts;
+} patience;
+
+static int64_t now_ms(void)
 {
-    const struct timeval time = { .tv_sec = seconds };
-    (void)setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
-    (void)setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-static bool send_all(int descriptor, const char *bytes, size_t length)
+static patience begin_waiting(const weir__admin_ask *ask)
+{
+    return (patience){ now_ms() + (int64_t)ask->seconds * 1000,
+                       ask->interrupts > 0 ? ask->interrupts : -1 };
+}
+
+/* For any of `events`, at most until then; a descriptor of -1 waits `pause` only. False: errno is
+ * EAGAIN if the time is over, EINTR if somebody wants to end. */
+static bool wait_for(const patience *p, int descriptor, short events, int64_t pause)
+{
+    for (;;) {
+        struct pollfd set[] = { { .fd = descriptor, .events = events },
+                                { .fd = p->interrupts, .events = POLLIN } };
+        const int64_t left = p->until - now_ms();
+        if (left <= 0) {
+            errno = EAGAIN;
+            return false;
+        }
+        const int ready = poll(set, 2, (int)(left < pause ? left : pause));
+        if (ready < 0 && errno != EINTR) {
+            return false;
+        }
+        if (ready > 0 && set[1].revents != 0) {
+            errno = EINTR;
+            return false;
+        }
+        if ((ready > 0 && set[0].revents != 0) || descriptor < 0) {
+            return true;
+        }
+    }
+}
+
+#define PAUSE_LONG 3600000
+#define PAUSE_SHORT 10
+
+/* ---- bytes ---- */
+
+static bool send_all(const patience *p, int descriptor, const char *bytes, size_t length)
 {
     while (length > 0) {
         const ssize_t sent = send(descriptor, bytes, length, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR) {
+        if (sent < 0 && errno == EAGAIN && wait_for(p, descriptor, POLLOUT, PAUSE_LONG)) {
             continue;
         }
         if (sent <= 0) {
@@ -67,15 +111,27 @@ static bool send_all(int descriptor, const char *bytes, size_t length)
     return true;
 }
 
+/* Twice as much room; NULL: errno says why, and `text` is as it was. */
+static char *grow(char *text, size_t *size)
+{
+    char *grown = NULL;
+    errno = EMSGSIZE;
+    if (2 * *size <= 2 * WEIR__ADMIN_REPLY_MAX) {
+        grown = realloc(text, 2 * *size);
+        *size *= grown != NULL ? 2 : 1;
+    }
+    return grown;
+}
+
 /* Up to the first newline, or up to the end. NULL: errno says why. */
-static char *receive(int descriptor, bool line)
+static char *receive(const patience *p, int descriptor, bool line)
 {
     size_t size = 65536;
     size_t length = 0;
     char *text = malloc(size);
     while (text != NULL) {
         const ssize_t got = recv(descriptor, text + length, size - length - 1, 0);
-        if (got < 0 && errno == EINTR) {
+        if (got < 0 && errno == EAGAIN && wait_for(p, descriptor, POLLIN, PAUSE_LONG)) {
             continue;
         }
         if (got < 0) {
@@ -87,15 +143,15 @@ static char *receive(int descriptor, bool line)
             text[end != NULL ? (size_t)(end - text) : length] = '\0';
             return text;
         }
-        if (length + 1 == size) {
-            size *= 2;
-            char *grown = size <= 2 * WEIR__ADMIN_REPLY_MAX ? realloc(text, size) : NULL;
-            if (grown == NULL) {
-                errno = ENOMEM;
-                break;
-            }
-            text = grown;
+        if (now_ms() >= p->until) { /* also of one that sends without end */
+            errno = EAGAIN;
+            break;
         }
+        char *grown = length + 1 == size ? grow(text, &size) : text;
+        if (grown == NULL) {
+            break;
+        }
+        text = grown;
     }
     free(text);
     return NULL;
@@ -103,12 +159,15 @@ static char *receive(int descriptor, bool line)
 
 static const char *reason(void)
 {
-    return errno == EAGAIN || errno == EWOULDBLOCK ? "no answer came in time" : strerror(errno);
+    return errno == EAGAIN     ? "no answer came in time"
+           : errno == EINTR    ? "interrupted"
+           : errno == EMSGSIZE ? "its answer does not end: none of weir's is as long as that"
+                               : strerror(errno);
 }
 
 /* ---- the Unix socket ---- */
 
-static int connect_socket(const char *path, unsigned seconds, char *why, size_t size)
+static int connect_socket(const patience *p, const char *path, char *why, size_t size)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     if (strlen(path) >= sizeof(address.sun_path)) {
@@ -116,30 +175,34 @@ static int connect_socket(const char *path, unsigned seconds, char *why, size_t 
         return -1;
     }
     memcpy(address.sun_path, path, strlen(path));
-    const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (descriptor < 0) {
         say(why, size, "no socket can be had: %s", strerror(errno));
         return -1;
     }
-    set_patience(descriptor, seconds);
-    if (connect(descriptor, (const struct sockaddr *)&address, sizeof(address)) != 0) {
-        say(why, size, "nobody answers at %s: %s", path, strerror(errno));
-        (void)close(descriptor);
-        return -1;
+    while (connect(descriptor, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        /* EAGAIN: too many wait to be accepted, and no descriptor tells when that is over. */
+        if (errno != EAGAIN || !wait_for(p, -1, 0, PAUSE_SHORT)) {
+            say(why, size, "nobody answers at %s: %s", path, reason());
+            (void)close(descriptor);
+            return -1;
+        }
     }
     return descriptor;
 }
 
 static char *ask_socket(const weir__admin_ask *ask, const char *request, char *why, size_t size)
 {
-    const int descriptor = connect_socket(ask->socket, ask->seconds, why, size);
-    char *answer = NULL;
+    const patience p = begin_waiting(ask);
+    const int descriptor = connect_socket(&p, ask->socket, why, size);
     if (descriptor < 0) {
         return NULL;
     }
-    if (send_all(descriptor, request, strlen(request)) && send_all(descriptor, "\n", 1)) {
-        answer = receive(descriptor, true);
-    }
+    /* A server that refuses may answer before it has all: what it said counts. */
+    const bool sent =
+        send_all(&p, descriptor, request, strlen(request)) && send_all(&p, descriptor, "\n", 1);
+    const bool gone = !sent && errno == EPIPE;
+    char *answer = sent || gone ? receive(&p, descriptor, true) : NULL;
     if (answer == NULL) {
         say(why, size, "%s: %s", ask->socket, reason());
     } else if (answer[0] == '\0') {
@@ -182,7 +245,22 @@ static bool read_url(const char *url, place *out)
     return out->node[0] != '\0' && out->port[0] != '\0' && strpbrk(out->host, " \r\n@") == NULL;
 }
 
-static int connect_http(const place *at, unsigned seconds, char *why, size_t size)
+static bool connect_one(const patience *p, int descriptor, const struct addrinfo *to)
+{
+    int failure = 0;
+    socklen_t size = sizeof(failure);
+    if (connect(descriptor, to->ai_addr, to->ai_addrlen) == 0) {
+        return true;
+    }
+    if (errno != EINPROGRESS || !wait_for(p, descriptor, POLLOUT, PAUSE_LONG) ||
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &failure, &size) != 0) {
+        return false;
+    }
+    errno = failure;
+    return failure == 0;
+}
+
+static int connect_http(const patience *p, const place *at, char *why, size_t size)
 {
     struct addrinfo wanted = { .ai_socktype = SOCK_STREAM };
     struct addrinfo *found;
@@ -194,24 +272,25 @@ static int connect_http(const place *at, unsigned seconds, char *why, size_t siz
     }
     errno = 0;
     for (const struct addrinfo *a = found; a != NULL && descriptor < 0; a = a->ai_next) {
-        descriptor = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (descriptor >= 0) {
-            set_patience(descriptor, seconds);
-            if (connect(descriptor, a->ai_addr, a->ai_addrlen) != 0) {
-                (void)close(descriptor);
-                descriptor = -1;
-            }
+        descriptor = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (descriptor >= 0 && !connect_one(p, descriptor, a)) {
+            const int refused = errno;
+            (void)close(descriptor);
+            errno = refused;
+            descriptor = -1;
         }
     }
+    const int failed = errno;
     freeaddrinfo(found);
     if (descriptor < 0) {
-        say(why, size, "nobody answers at http://%s: %s", at->host, strerror(errno));
+        errno = failed;
+        say(why, size, "nobody answers at http://%s: %s", at->host, reason());
     }
     return descriptor;
 }
 
-static bool send_request(int descriptor, const place *at, const weir__token *token,
-                         const char *request)
+static bool send_request(const patience *p, int descriptor, const place *at,
+                         const weir__token *token, const char *request)
 {
     char head[2048];
     const int length =
@@ -222,8 +301,8 @@ static bool send_request(int descriptor, const place *at, const weir__token *tok
                  at->host, strlen(request), token->length > 0 ? "Authorization: Bearer " : "",
                  token->bytes, token->length > 0 ? "\r\n" : "");
     const bool sent = length > 0 && (size_t)length < sizeof(head) &&
-                      send_all(descriptor, head, (size_t)length) &&
-                      send_all(descriptor, request, strlen(request));
+                      send_all(p, descriptor, head, (size_t)length) &&
+                      send_all(p, descriptor, request, strlen(request));
     explicit_bzero(head, sizeof(head));
     return sent;
 }
@@ -252,12 +331,13 @@ static char *ask_http(const weir__admin_ask *ask, const char *request, char *why
         say(why, size, "%s", error.text);
         return NULL;
     }
-    const int descriptor = connect_http(&at, ask->seconds, why, size);
+    const patience p = begin_waiting(ask);
+    const int descriptor = connect_http(&p, &at, why, size);
     char *text = NULL;
     if (descriptor >= 0) {
         /* A server that refuses may answer before it has all: what it said counts. */
-        (void)send_request(descriptor, &at, &token, request);
-        text = receive(descriptor, false);
+        (void)send_request(&p, descriptor, &at, &token, request);
+        text = receive(&p, descriptor, false);
         (void)close(descriptor);
         if (text == NULL) {
             say(why, size, "%s: %s", ask->url, reason());

@@ -16,7 +16,7 @@ enum {
 /* One row of the table in main.c. */
 typedef struct weir__command {
     const char *name;
-    const char *summary;               /* one line of `weir --help` */
+    const char *summary;               /* one line of `weir --help`; NULL: not shown there */
     int (*run)(int argc, char **argv); /* argv[0] is the name; answers an exit status */
 } weir__command;
 
@@ -25,9 +25,12 @@ int weir__bench_run(int argc, char **argv);
 int weir__config_run(int argc, char **argv);
 int weir__demo_run(int argc, char **argv);
 int weir__doctor_run(int argc, char **argv);
+int weir__metrics_run(int argc, char **argv);
 int weir__new_run(int argc, char **argv);
 int weir__run_run(int argc, char **argv);
 int weir__sim_run(int argc, char **argv);
+int weir__top_run(int argc, char **argv);
+int weir__trace_run(int argc, char **argv);
 int weir__types_run(int argc, char **argv);
 
 #endif /* WEIR_CLI_COMMAND_H */

@@ -21,7 +21,7 @@ enum { CORES_MAX = 1024, TEXT_MAX = 4096 };
 
 typedef struct machine {
     const char *root;
-    weir__finding *findings;
+    weir__machine_finding *findings;
     size_t count;
 } machine;
 
@@ -79,9 +79,10 @@ static void chosen(const char *text, char *out, size_t size)
 
 /* ---- findings ---- */
 
-static weir__finding *find(machine *m, const char *name)
+static weir__machine_finding *find(machine *m, const char *name)
 {
-    weir__finding *f = &m->findings[m->count < WEIR__FINDINGS_MAX ? m->count++ : m->count - 1];
+    weir__machine_finding *f =
+        &m->findings[m->count < WEIR__MACHINE_FINDINGS_MAX ? m->count++ : m->count - 1];
     memset(f, 0, sizeof(*f));
     f->name = name;
     return f;
@@ -89,7 +90,7 @@ static weir__finding *find(machine *m, const char *name)
 
 #define SAY(member, ...) snprintf((member), sizeof(member), __VA_ARGS__)
 
-static void unknown(weir__finding *f, const char *what)
+static void unknown(weir__machine_finding *f, const char *what)
 {
     f->verdict = WEIR__VERDICT_UNKNOWN;
     SAY(f->found, "%s cannot be read", what);
@@ -98,7 +99,7 @@ static void unknown(weir__finding *f, const char *what)
 
 static void look_at_governor(machine *m)
 {
-    weir__finding *f = find(m, "governor");
+    weir__machine_finding *f = find(m, "governor");
     char governor[64], other[64] = "";
     int cores = 0, slow = 0;
     for (int core = 0; core < CORES_MAX; core++) {
@@ -133,7 +134,7 @@ static void look_at_governor(machine *m)
 
 static void look_at_isolation(machine *m)
 {
-    weir__finding *f = find(m, "isolated cores");
+    weir__machine_finding *f = find(m, "isolated cores");
     char cores[128];
     if (!read_file(m, cores, sizeof(cores), "/sys/devices/system/cpu/isolated")) {
         unknown(f, "/sys/devices/system/cpu/isolated");
@@ -207,7 +208,7 @@ static double quota_of(const machine *m)
 
 static void look_at_quota(machine *m)
 {
-    weir__finding *f = find(m, "cgroup quota");
+    weir__machine_finding *f = find(m, "cgroup quota");
     const double cores = quota_of(m);
     if (cores < 0) {
         unknown(f, "/proc/self/cgroup");
@@ -229,7 +230,7 @@ static void look_at_quota(machine *m)
 
 static void look_at_thp(machine *m)
 {
-    weir__finding *f = find(m, "transparent huge pages");
+    weir__machine_finding *f = find(m, "transparent huge pages");
     char text[128], mode[32], defrag[32] = "";
     if (!read_file(m, text, sizeof(text), "/sys/kernel/mm/transparent_hugepage/enabled")) {
         unknown(f, "/sys/kernel/mm/transparent_hugepage");
@@ -252,7 +253,7 @@ static void look_at_thp(machine *m)
 
 static void look_at_siblings(machine *m)
 {
-    weir__finding *f = find(m, "SMT siblings");
+    weir__machine_finding *f = find(m, "SMT siblings");
     char list[128], example[128] = "";
     int shared = 0, seen = 0;
     for (int core = 0; core < CORES_MAX; core++) {
@@ -286,7 +287,7 @@ static void look_at_siblings(machine *m)
 
 static void look_at_clock(machine *m)
 {
-    weir__finding *f = find(m, "clock source");
+    weir__machine_finding *f = find(m, "clock source");
     char clock[64];
     static const char *const fast[] = { "tsc", "arch_sys_counter", "kvm-clock",
                                         "hyperv_clocksource_tsc_page" };
@@ -310,7 +311,7 @@ static void look_at_clock(machine *m)
 
 static void look_at_swap(machine *m)
 {
-    weir__finding *f = find(m, "swap");
+    weir__machine_finding *f = find(m, "swap");
     char text[TEXT_MAX];
     if (!read_file(m, text, sizeof(text), "/proc/meminfo")) {
         unknown(f, "/proc/meminfo");
@@ -342,7 +343,7 @@ static long long limit_of(const char *limits, const char *name)
 
 static void look_at_limits(machine *m)
 {
-    weir__finding *f = find(m, "limits");
+    weir__machine_finding *f = find(m, "limits");
     char text[TEXT_MAX];
     if (!read_file(m, text, sizeof(text), "/proc/self/limits")) {
         unknown(f, "/proc/self/limits");
@@ -374,7 +375,7 @@ static bool is_number(const char *text)
 
 static void look_at_interrupts(machine *m)
 {
-    weir__finding *f = find(m, "irqbalance");
+    weir__machine_finding *f = find(m, "irqbalance");
     char path[PATH_MAX], name[64];
     snprintf(path, sizeof(path), "%s/proc", m->root);
     DIR *folder = opendir(path);
@@ -401,7 +402,8 @@ static void look_at_interrupts(machine *m)
     SAY(f->advice, "Keep them off with IRQBALANCE_BANNED_CPULIST, or stop it.");
 }
 
-size_t weir__machine_look(const char *root, weir__finding findings[WEIR__FINDINGS_MAX])
+size_t weir__machine_look(const char *root,
+                          weir__machine_finding findings[WEIR__MACHINE_FINDINGS_MAX])
 {
     machine m = { .root = root, .findings = findings };
     look_at_governor(&m);

@@ -19,16 +19,20 @@ static const weir__command commands[] = {
     { "run", "run a server from files: sources, processors, routers, sinks", weir__run_run },
     { "types", "list what a component of a server can be, and its options", weir__types_run },
     { "new", "write a plugin or an application to begin with", weir__new_run },
-    { "doctor", "say what about this machine will hurt latency", weir__doctor_run },
+    { "doctor", "say what is wrong with a server or machine", weir__doctor_run },
     { "demo", "run a mixed load for some seconds and show what the engine does", weir__demo_run },
     { "config", "read configuration files: check, show, resolve, ask for a value",
       weir__config_run },
     { "admin", "look at a weir that runs, and change it: one command and its answer",
       weir__admin_run },
+    { "top", "show what a weir that runs is doing, live", weir__top_run },
+    { "trace", "record what a running weir does, for Perfetto or chrome://tracing",
+      weir__trace_run },
     { "sim", "run a program or a plugin under a scheduler that is driven by a seed",
       weir__sim_run },
     { "bench", "measure weir, workload by workload, and what it replaced", weir__bench_run },
     { "help", "show this text, or that of a command", help_run },
+    { "metrics", NULL, weir__metrics_run }, /* for tools/metrics_reference.py */
 };
 enum { COMMAND_COUNT = sizeof(commands) / sizeof(commands[0]) };
 
@@ -46,12 +50,17 @@ static int refuse_command(const char *name)
 {
     const char *names[COMMAND_COUNT];
     char list[256] = "";
+    size_t shown = 0;
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        names[i] = commands[i].name;
+        if (commands[i].summary == NULL) {
+            continue;
+        }
+        names[shown] = commands[i].name;
         const size_t used = strlen(list);
-        snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "" : ", ", names[i]);
+        snprintf(list + used, sizeof(list) - used, "%s%s", shown == 0 ? "" : ", ", names[shown]);
+        shown++;
     }
-    const char *nearest = weir__usage_nearest(name, names, COMMAND_COUNT);
+    const char *nearest = weir__usage_nearest(name, names, shown);
     if (nearest != NULL) {
         return weir__usage_error("weir", "unknown command '%s', did you mean '%s'?", name, nearest);
     }
@@ -68,7 +77,9 @@ static void print_help(FILE *out)
           "commands:\n",
           out);
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
+        if (commands[i].summary != NULL) {
+            fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].summary);
+        }
     }
     fputs("\n"
           "options:\n"

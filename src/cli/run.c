@@ -53,7 +53,7 @@ typedef struct run {
     bool check, help;
     bool draw;
     weir__screen screen;
-    weir__figures before, now;
+    weir__run_figures before, now;
     weir__atomic_u32 logged; /* somebody wrote below the table */
 } run;
 
@@ -154,9 +154,9 @@ static void on_tick(void *context, weir__server *server, weir_ns gone)
     if (weir__exchange(&r->logged, 0, relaxed) != 0) {
         r->screen.lines = 0;
     }
-    (void)weir__figures_take(&r->now, weir__server_engine(server));
+    (void)weir__run_figures_take(&r->now, weir__server_engine(server));
     weir__run_table_draw(&r->screen, &r->before, &r->now, (double)gone / 1e9);
-    const weir__figures older = r->before;
+    const weir__run_figures older = r->before;
     r->before = r->now;
     r->now = older;
 }
@@ -222,7 +222,7 @@ static int sum_up(run *r, weir__server *server, const weir__life_result *result,
         (void)weir_error_print(error);
         return WEIR__EXIT_FAILED;
     }
-    (void)weir__figures_take(&r->now, weir__server_engine(server));
+    (void)weir__run_figures_take(&r->now, weir__server_engine(server));
     weir__life_result shown = *result;
     if (result->end == WEIR__LIFE_CUT_SHORT) { /* no stop has counted: what is known now */
         const weir_counters *sums = &r->now.engine;
@@ -294,8 +294,8 @@ static int run_server(run *r, weir__composition *c)
         _exit(status); /* a handler that does not return would be waited for */
     }
     weir__server_destroy(server);
-    weir__figures_close(&r->before);
-    weir__figures_close(&r->now);
+    weir__run_figures_close(&r->before);
+    weir__run_figures_close(&r->now);
     return status;
 }
 

@@ -30,7 +30,7 @@ static uint64_t lost(const weir__component_figures *f)
     return f->dropped + f->dropped_feed;
 }
 
-static const weir__component_figures *find(const weir__figures *figures, const char *name)
+static const weir__component_figures *find(const weir__run_figures *figures, const char *name)
 {
     for (size_t i = 0; i < figures->count; i++) {
         if (strcmp(figures->items[i].name, name) == 0) {
@@ -40,8 +40,8 @@ static const weir__component_figures *find(const weir__figures *figures, const c
     return NULL;
 }
 
-static void put_component(weir__frame *frame, const weir__figures *before, const weir__figures *now,
-                          const weir__component_figures *f)
+static void put_component(weir__frame *frame, const weir__run_figures *before,
+                          const weir__run_figures *now, const weir__component_figures *f)
 {
     const weir__component_figures *was = find(before, f->name);
     const double seconds = (double)(now->time - before->time) / 1e9;
@@ -58,8 +58,8 @@ static void put_component(weir__frame *frame, const weir__figures *before, const
     weir__frame_line(frame);
 }
 
-void weir__run_table_draw(weir__screen *screen, const weir__figures *before,
-                          const weir__figures *now, double seconds)
+void weir__run_table_draw(weir__screen *screen, const weir__run_figures *before,
+                          const weir__run_figures *now, double seconds)
 {
     weir__frame frame;
     if (!weir__frame_begin(&frame, screen)) {
@@ -88,7 +88,8 @@ void weir__run_table_draw(weir__screen *screen, const weir__figures *before,
 
 /* ---- the end ---- */
 
-void weir__run_sums_print(FILE *out, const weir__figures *figures, const weir__life_result *result)
+void weir__run_sums_print(FILE *out, const weir__run_figures *figures,
+                          const weir__life_result *result)
 {
     const weir_stop_report *r = &result->report;
     fprintf(out, "  %-20s %-10s %15s %15s %10s %8s\n", "component", "kind", "published", "handled",
@@ -144,7 +145,8 @@ static void print_component(FILE *out, const weir__component_figures *f)
     fprintf(out, ",\"failures\":%" PRIu64 "}", f->failures);
 }
 
-void weir__run_json_print(FILE *out, const weir__figures *figures, const weir__life_result *result)
+void weir__run_json_print(FILE *out, const weir__run_figures *figures,
+                          const weir__life_result *result)
 {
     static const char *const ends[] = { [WEIR__LIFE_ENDED] = "stopped",
                                         [WEIR__LIFE_NOT_BEGUN] = "not started",

@@ -11,10 +11,12 @@
 #include "server/life.h"
 
 /* `before` is the look before this one, for what happens in a second. */
-void weir__run_table_draw(weir__screen *screen, const weir__figures *before,
-                          const weir__figures *now, double seconds);
+void weir__run_table_draw(weir__screen *screen, const weir__run_figures *before,
+                          const weir__run_figures *now, double seconds);
 
-void weir__run_sums_print(FILE *out, const weir__figures *figures, const weir__life_result *result);
-void weir__run_json_print(FILE *out, const weir__figures *figures, const weir__life_result *result);
+void weir__run_sums_print(FILE *out, const weir__run_figures *figures,
+                          const weir__life_result *result);
+void weir__run_json_print(FILE *out, const weir__run_figures *figures,
+                          const weir__life_result *result);
 
 #endif /* WEIR_CLI_RUN_SHOW_H */

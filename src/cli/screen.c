@@ -12,6 +12,11 @@
 #define CLEAR_BELOW "\033[J"
 #define WRAP_OFF "\033[?7l"
 #define WRAP_ON "\033[?7h"
+#define HOME "\033[H"
+#define SECOND_PAGE "\033[?1049h"
+#define FIRST_PAGE "\033[?1049l"
+#define CURSOR_OFF "\033[?25l"
+#define CURSOR_ON "\033[?25h"
 
 /* Moves up over the frame that is there, if any. */
 static void move_up(FILE *out, const weir__screen *screen)
@@ -29,7 +34,11 @@ bool weir__frame_begin(weir__frame *frame, weir__screen *screen)
         return false;
     }
     fputs(WRAP_OFF, frame->out);
-    move_up(frame->out, screen);
+    if (screen->whole) {
+        fputs(HOME, frame->out);
+    } else {
+        move_up(frame->out, screen);
+    }
     return true;
 }
 
@@ -54,6 +63,9 @@ void weir__frame_head(weir__frame *frame, const char *text)
 
 void weir__frame_show(weir__frame *frame)
 {
+    if (frame->screen->whole && frame->lines > 0) {
+        (void)fseeko(frame->out, -1, SEEK_CUR); /* a newline on the last line would scroll */
+    }
     fputs(CLEAR_BELOW WRAP_ON, frame->out);
     if (fclose(frame->out) == 0) {
         fwrite(frame->memory, 1, frame->size, stdout);
@@ -61,6 +73,22 @@ void weir__frame_show(weir__frame *frame)
         frame->screen->lines = frame->lines;
     }
     free(frame->memory);
+}
+
+void weir__screen_open(weir__screen *screen)
+{
+    fputs(SECOND_PAGE CURSOR_OFF HOME CLEAR_BELOW, stdout);
+    fflush(stdout);
+    screen->whole = true;
+    screen->lines = 0;
+}
+
+void weir__screen_close(weir__screen *screen)
+{
+    fputs(CURSOR_ON FIRST_PAGE, stdout);
+    fflush(stdout);
+    screen->whole = false;
+    screen->lines = 0;
 }
 
 void weir__screen_erase(weir__screen *screen)

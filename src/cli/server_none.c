@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "cli/config_settings.h"
+#include "cli/doctor.h"
 #include "server/compose.h"
 
 static int refuse(const char *command)
@@ -26,11 +27,39 @@ int weir__run_run(int argc, char **argv)
     return refuse("run");
 }
 
+int weir__top_run(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return refuse("top");
+}
+
+int weir__trace_run(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    return refuse("trace");
+}
+
 int weir__types_run(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
     return refuse("types");
+}
+
+int weir__doctor_server(const weir__doctor_options *options, bool machine_too)
+{
+    (void)options;
+    (void)machine_too;
+    (void)refuse("doctor");
+    return WEIR__EXIT_USAGE;
+}
+
+int weir__doctor_rules(void)
+{
+    (void)refuse("doctor --rules");
+    return WEIR__EXIT_USAGE;
 }
 
 /* The keys of a server are known, if not those of its components. */

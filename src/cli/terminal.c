@@ -31,6 +31,15 @@ uint32_t weir__terminal_height(void)
     return size.ws_row;
 }
 
+uint32_t weir__terminal_width(void)
+{
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) {
+        return 80;
+    }
+    return size.ws_col;
+}
+
 const char *weir__terminal_begin(const weir__terminal *terminal, weir__tone tone)
 {
     if (!terminal->colour) {

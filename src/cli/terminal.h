@@ -30,6 +30,9 @@ weir__terminal weir__terminal_look(void);
 /* Lines that fit on the screen now; 24 if it does not say. */
 uint32_t weir__terminal_height(void);
 
+/* Columns of it; 80 if it does not say. */
+uint32_t weir__terminal_width(void);
+
 /* What begins and what ends text of a tone: "" without colour. */
 const char *weir__terminal_begin(const weir__terminal *terminal, weir__tone tone);
 const char *weir__terminal_end(const weir__terminal *terminal, weir__tone tone);

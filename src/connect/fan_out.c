@@ -15,6 +15,7 @@
 #include "connect/breaker.h"
 #include "connect/meter.h"
 #include "connect/types.h"
+#include "weir/metrics.h"
 #include "weir/turn.h"
 
 enum { LOST_DROP, LOST_DEAD_LETTERS };
@@ -55,6 +56,39 @@ static const weir_option options[] = {
                      "dead-letters: it is a dead letter, too, whose text names the target."),
 };
 
+/* ---- for `health`, and who scrapes: the breakers that are open ---- */
+
+#define CIRCUITS "fan_out_circuits_open"
+
+static double read_open(void *context)
+{
+    return (double)weir__meter_value(&((fan_out *)context)->meter, OPEN);
+}
+
+static void name_figure(const fan_out *f, char *out, size_t size)
+{
+    (void)snprintf(out, size, "component=\"%s\"", weir_component_name(f->self));
+}
+
+/* One whose name is no label, or for which there is no room, does without. */
+static void add_figure(fan_out *f)
+{
+    char labels[128];
+    name_figure(f, labels, sizeof(labels));
+    (void)weir_metric_add(weir_component_engine(f->self),
+                          WEIR_METRIC(.kind = WEIR_METRIC_GAUGE, .name = CIRCUITS, .labels = labels,
+                                      .help = "Targets of a fan-out that are left alone",
+                                      .read = read_open, .context = f),
+                          NULL);
+}
+
+static void remove_figure(const fan_out *f)
+{
+    char labels[128];
+    name_figure(f, labels, sizeof(labels));
+    (void)weir_metric_remove(weir_component_engine(f->self), CIRCUITS, labels);
+}
+
 static weir_status init(void *state, weir_component *self, const void *config, weir_error *error)
 {
     fan_out *f = state;
@@ -74,6 +108,7 @@ static weir_status init(void *state, weir_component *self, const void *config, w
                            (uint32_t)f->config->trials);
     }
     weir__meter_open(&f->meter, self, "fan-out", figures);
+    add_figure(f);
     return WEIR_OK;
 }
 
@@ -144,6 +179,7 @@ static void tear_down(void *state, weir_component *self)
 {
     (void)self;
     fan_out *f = state;
+    remove_figure(f);
     free(f->branches);
     f->branches = NULL;
     weir__meter_close(&f->meter);

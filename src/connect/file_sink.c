@@ -17,10 +17,12 @@
 
 #include "base/error.h"
 #include "connect/files.h"
+#include "connect/lineage.h"
 #include "connect/meter.h"
 #include "connect/payload.h"
 #include "connect/rotate.h"
 #include "connect/writer.h"
+#include "sync/mutex.h"
 #include "weir/turn.h"
 
 #define LOOK_EVERY WEIR_S  /* whether the path still leads to the file */
@@ -43,6 +45,7 @@ typedef struct sink_config {
     uint64_t rotate_size;
     weir_ns rotate_every;
     int64_t keep;
+    const char *traceparent;
 } sink_config;
 
 static const weir_option options[] = {
@@ -79,6 +82,7 @@ static const weir_option options[] = {
              .help = "The same by time, counted from when the file was opened; 0: never."),
     WEIR_KEY(INT, sink_config, keep, "keep", .fallback = "10", .min = 1, .max = 100000,
              .help = "Rotated files that are kept: .1 is the newest. The next one goes."),
+    WEIR__LINEAGE_OUT_ROW(sink_config, traceparent),
 };
 
 enum { EVENTS, BYTES, WAITS, ROTATIONS, REOPENED, SYNCS, ERRORS };
@@ -90,11 +94,18 @@ typedef struct file_sink {
     weir_engine *engine;
     const sink_config *config;
     weir__writer writer;
+    weir__lineage_out lineage;
     weir__meter meter;
     weir_ns opened_at, looked_at, rotate_after, flushed_at, synced_at;
     bool unsynced;
     weir__complaint trouble;
+    weir__atomic_u32 asked; /* it is to open its file anew: any thread */
+    struct file_sink *next; /* under sinks_lock */
 } file_sink;
+
+/* All that there are, whosever they are. */
+static weir__mutex sinks_lock;
+static file_sink *sinks;
 
 static void complain(file_sink *s, const char *what, int why)
 {
@@ -214,6 +225,55 @@ static void look(file_sink *s, weir_ns now)
     }
 }
 
+/* ---- asked from outside ---- */
+
+static void enlist(file_sink *s)
+{
+    weir__mutex_lock(&sinks_lock);
+    s->next = sinks;
+    sinks = s;
+    weir__mutex_unlock(&sinks_lock);
+}
+
+static void unlist(const file_sink *s)
+{
+    weir__mutex_lock(&sinks_lock);
+    file_sink **at = &sinks;
+    while (*at != NULL && *at != s) {
+        at = &(*at)->next;
+    }
+    *at = *at != NULL ? s->next : NULL;
+    weir__mutex_unlock(&sinks_lock);
+}
+
+void weir__file_sinks_reopen(weir_engine *engine)
+{
+    weir__mutex_lock(&sinks_lock);
+    for (file_sink *s = sinks; s != NULL; s = s->next) {
+        if (s->engine == engine) {
+            weir__store(&s->asked, 1, relaxed); /* nothing travels with it */
+            weir_component_wake(s->self);
+        }
+    }
+    weir__mutex_unlock(&sinks_lock);
+}
+
+/* What waits belongs into the old one. */
+static void reopen_if_asked(file_sink *s, weir_ns *next)
+{
+    if (weir__load(&s->asked, relaxed) == 0) {
+        return;
+    }
+    const weir_ns now = weir_time_now(s->engine);
+    weir__store(&s->asked, 0, relaxed);
+    if (write_out(s) == WEIR_OK) {
+        reopen(s, now);
+    } else {
+        weir__store(&s->asked, 1, relaxed);
+        *next = now + AGAIN_AFTER;
+    }
+}
+
 /* ---- hooks ---- */
 
 static weir_status init(void *state, weir_component *self, const void *config, weir_error *error)
@@ -223,6 +283,11 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     s->engine = weir_component_engine(self);
     s->config = config;
     const sink_config *c = s->config;
+    const weir_status status =
+        weir__lineage_out_open(&s->lineage, c->traceparent, weir_component_name(self), error);
+    if (status != WEIR_OK) {
+        return status;
+    }
     const size_t most = (size_t)(c->buffer_max > c->buffer ? c->buffer_max : c->buffer);
     if (!weir__writer_open(&s->writer, c->format, (size_t)c->buffer, most)) {
         return weir__error_memory(error, weir_component_name(self));
@@ -233,6 +298,7 @@ static weir_status init(void *state, weir_component *self, const void *config, w
         return WEIR_E_SYSTEM;
     }
     weir__meter_open(&s->meter, self, "file-sink", figures);
+    enlist(s);
     return WEIR_OK;
 }
 
@@ -244,6 +310,10 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
     if (!weir__payload_read(&payload, event)) {
         return WEIR_UNHANDLED;
     }
+    weir_status status = weir__lineage_give(&s->lineage, turn, &payload);
+    if (status != WEIR_OK) {
+        return status;
+    }
     look(s, now);
     if (is_due(s, now)) {
         rotate(s, now);
@@ -251,7 +321,7 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
     if (weir__writer_waits(&s->writer) >= s->config->buffer) {
         (void)write_out(s);
     }
-    const weir_status status = weir__writer_put(&s->writer, payload.data, payload.size);
+    status = weir__writer_put(&s->writer, payload.data, payload.size);
     if (status != WEIR_OK) {
         return weir_turn_fail(turn, status,
                               status == WEIR_E_LIMIT ? "an event is larger than buffer-max"
@@ -286,6 +356,7 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
 {
     file_sink *s = state;
     (void)self;
+    reopen_if_asked(s, next);
     if (s->config->fsync != FSYNC_INTERVAL || !s->unsynced) {
         return 0;
     }
@@ -293,8 +364,9 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     if (now - s->synced_at >= s->config->fsync_interval) {
         (void)sync_file(s, now);
     }
-    if (s->unsynced) {
-        *next = s->synced_at + s->config->fsync_interval;
+    const weir_ns due = s->synced_at + s->config->fsync_interval;
+    if (s->unsynced && due < *next) {
+        *next = due;
     }
     return 0;
 }
@@ -311,6 +383,7 @@ static void stop(void *state, weir_component *self)
 static void tear_down(void *state, weir_component *self)
 {
     file_sink *s = state;
+    unlist(s);
     if (weir__writer_waits(&s->writer) > 0) {
         char text[128];
         snprintf(text, sizeof(text), "%zu bytes could not be written and are lost to the file",
@@ -321,6 +394,7 @@ static void tear_down(void *state, weir_component *self)
         close(s->writer.fd);
     }
     weir__writer_close(&s->writer);
+    weir__lineage_out_close(&s->lineage);
     weir__meter_close(&s->meter);
 }
 
@@ -339,7 +413,5 @@ const weir_component_type weir__file_sink_type = {
     .tear_down = tear_down,
     .handler = handler,
     .flush = flush,
-    .on_failure = WEIR_RETRY, /* while there is no room: in order, and nothing is lost */
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON, /* while there is no room: in order, and nothing is lost */
 };

@@ -76,15 +76,16 @@ static const weir_option options[] = {
              .help = "Events of one round; a position is committed for each such batch."),
 };
 
-enum { EVENTS, BYTES, BAD, FILES, CUTS, PAUSES, POSITION, COMMITTED, WRITES, DONE };
-static const char *const figures[] = { "events",   "bytes",     "bad",    "files", "cuts", "pauses",
-                                       "position", "committed", "writes", "done",  NULL };
+enum { EVENTS, BYTES, BAD, FAILED, FILES, CUTS, PAUSES, POSITION, COMMITTED, WRITES, DONE };
+static const char *const figures[] = { "events", "bytes",    "bad",       "failed", "files", "cuts",
+                                       "pauses", "position", "committed", "writes", "done",  NULL };
 
 typedef struct file_source {
     weir_component *self;
     const file_config *config;
     weir__tail tail;
     weir__publisher publisher;
+    weir__lineage_in lineage;
     weir__meter meter;
     weir__loop loop;
     uv_fs_event_t folder, file;
@@ -101,8 +102,7 @@ typedef struct file_source {
     uint64_t committed; /* as the engine said */
     bool unwritten;     /* and it is not written down */
     weir_ns written_at; /* or tried */
-    weir_ns failed_at;  /* 0: the last publish did not fail */
-    weir__complaint not_written;
+    weir__complaint not_written, unmarkable;
 } file_source;
 
 static void tell(void *context, weir_status status, const char *text)
@@ -240,7 +240,7 @@ static bool mark(file_source *f)
     if (status == WEIR_OK) {
         f->marked = position;
     } else if (status < 0) {
-        weir__complain(&f->publisher.failed, f->self, status, "a position was not marked: %s",
+        weir__complain(&f->unmarkable, f->self, status, "a position was not marked: %s",
                        weir_status_text(status));
     }
     return !f->unmarked;
@@ -304,6 +304,7 @@ static void let_go(file_source *f)
 {
     weir__tail_close(&f->tail);
     weir__position_close(&f->position);
+    weir__lineage_in_close(&f->lineage);
     free(f->position_path);
     f->position_path = NULL;
 }
@@ -316,8 +317,9 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     f->self = self;
     f->config = config;
     f->tail.fd = -1;
-    weir_status status = WEIR_OK;
-    if (f->config->strategy == WEIR__TAIL_COMMITTED) {
+    weir_status status =
+        weir__lineage_in_open(&f->lineage, self, f->config->frame.traceparent, error);
+    if (status == WEIR_OK && f->config->strategy == WEIR__TAIL_COMMITTED) {
         status = open_position(f, &place, &known, error);
     }
     const weir__tail_options tail = {
@@ -359,7 +361,7 @@ static void begin_behind(file_source *f)
 static weir_status start(void *state, weir_component *self, weir_error *error)
 {
     file_source *f = state;
-    weir__publisher_open(&f->publisher, self, f->config->frame.format);
+    weir__publisher_open(&f->publisher, self, f->config->frame.format, &f->lineage);
     if (f->keeps) {
         begin_behind(f);
         const weir_status status = weir_feed_track(f->publisher.engine, f->publisher.feed);
@@ -393,10 +395,8 @@ static int32_t publish_some(file_source *f, weir_ns now, bool *again)
             *again = f->tail.busy;
             return count;
         }
-        const weir_status status = weir__publish(&f->publisher, what, &frame, now);
-        if (status != WEIR_OK) {
-            f->failed_at = status < 0 ? now : 0;
-            *again = status == WEIR_FULL;
+        if (!weir__publish(&f->publisher, what, &frame)) {
+            *again = true;
             return count;
         }
         weir__tail_take(&f->tail);
@@ -411,6 +411,7 @@ static void show(file_source *f)
     weir__meter_set(&f->meter, EVENTS, f->publisher.events);
     weir__meter_set(&f->meter, BYTES, f->tail.bytes);
     weir__meter_set(&f->meter, BAD, f->publisher.bad);
+    weir__meter_set(&f->meter, FAILED, f->publisher.lost);
     weir__meter_set(&f->meter, FILES, f->tail.files);
     weir__meter_set(&f->meter, CUTS, f->tail.cuts);
     weir__meter_set(&f->meter, PAUSES, f->publisher.pauses);
@@ -432,14 +433,11 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
     int32_t work = weir__loop_run(&f->loop, next);
     const weir_ns now = weir_time_now(weir_component_engine(self));
     bool again = false;
-    if (f->failed_at != 0 && now - f->failed_at < AGAIN_AFTER) {
-        *next = earlier(*next, f->failed_at + AGAIN_AFTER);
-    } else if (!is_heard(f, now) || (f->unmarked && !mark(f))) {
+    if (!is_heard(f, now) || (f->unmarked && !mark(f))) {
         *next = 0;
     } else if (!begin_position(f, now)) {
         *next = earlier(*next, now + AGAIN_AFTER);
     } else {
-        f->failed_at = 0;
         const int32_t count = publish_some(f, now, &again);
         work += count;
         if (!mark(f) || (again && count == 0)) {
@@ -447,8 +445,7 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
         } else if (again) {
             *next = now;
         } else {
-            *next =
-                earlier(*next, f->failed_at != 0 ? now + AGAIN_AFTER : weir__tail_due(&f->tail));
+            *next = earlier(*next, weir__tail_due(&f->tail));
         }
         watch_file(f);
         if (count > 0 || f->tail.done) {

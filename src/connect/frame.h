@@ -19,6 +19,7 @@
 #ifndef WEIR_CONNECT_FRAME_H
 #define WEIR_CONNECT_FRAME_H
 
+#include "connect/lineage.h"
 #include "weir/config.h"
 #include "weir/event.h"
 
@@ -34,8 +35,9 @@ typedef struct weir__frame_config {
     uint64_t max;     /* bytes of one frame */
     int64_t too_long; /* 0: drop, 1: cut */
     bool keep_cr;
-    int64_t length_bytes; /* 1 ... 8 */
-    int64_t length_order; /* 0: big, 1: little */
+    int64_t length_bytes;    /* 1 ... 8 */
+    int64_t length_order;    /* 0: big, 1: little */
+    const char *traceparent; /* of connect/lineage.h; NULL: none */
 } weir__frame_config;
 
 extern const char *const weir__format_words[], *const weir__too_long_words[],
@@ -59,7 +61,8 @@ extern const char *const weir__format_words[], *const weir__too_long_words[],
                  .help = "length-prefixed: how many bytes the length has."),                       \
         WEIR_KEY(ENUM, T, m.length_order, "length-order", .fallback = "big",                       \
                  .words = weir__byte_order_words,                                                  \
-                 .help = "length-prefixed: which byte of the length comes first.")
+                 .help = "length-prefixed: which byte of the length comes first."),                \
+        WEIR__LINEAGE_IN_ROW(T, m.traceparent)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
 typedef enum weir__frame_what {

@@ -11,8 +11,10 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "connect/figure.h"
 #include "sync/mutex.h"
 #include "weir/admin.h"
+#include "weir/metrics.h"
 
 /* All that are open, of all engines, the oldest first. Few, and looked through by people only. */
 static weir__mutex lock;
@@ -54,6 +56,53 @@ static weir_status show(void *context, weir_admin_call *call)
     return WEIR_OK;
 }
 
+/* ---- /metrics ---- */
+
+static double read_value(void *context)
+{
+    return (double)weir__load((weir__atomic_u64 *)context, relaxed);
+}
+
+/* False: its name is too long for a label, or none. */
+static bool labels_of(const weir__meter *meter, char *out, size_t size)
+{
+    const char *name = weir_component_name(meter->self);
+    const int length = snprintf(out, size, "component=\"%s\",type=\"%s\"", name, meter->type);
+    return strpbrk(name, "\"\\\n") == NULL && length > 0 && (size_t)length < size;
+}
+
+static void add_figures(weir__meter *meter)
+{
+    char labels[512];
+    weir_error error = WEIR_ERROR_INIT;
+    weir_status status = labels_of(meter, labels, sizeof(labels)) ? WEIR_OK : WEIR_E_INVALID;
+    for (size_t i = 0; meter->names[i] != NULL && status == WEIR_OK; i++) {
+        const weir__figure *figure = weir__figure_find(meter->names[i]);
+        WEIR_ASSERT(figure != NULL);
+        status = weir_metric_add(
+            meter->engine,
+            WEIR_METRIC(.kind = figure->grows ? WEIR_METRIC_COUNTER : WEIR_METRIC_GAUGE,
+                        .name = figure->name, .labels = labels, .help = figure->help,
+                        .read = read_value, .context = &meter->values[i]),
+            &error);
+    }
+    if (status != WEIR_OK) { /* it does its work all the same */
+        char text[256];
+        (void)snprintf(text, sizeof(text), "not all of its figures are in /metrics: %.160s",
+                       error.status != WEIR_OK ? error.text : "its name is no label");
+        weir_component_report(meter->self, status, text);
+    }
+}
+
+/* None is read any more when this returns. */
+static void remove_figures(const weir__meter *meter)
+{
+    char labels[512];
+    for (size_t i = 0; labels_of(meter, labels, sizeof(labels)) && meter->names[i] != NULL; i++) {
+        (void)weir_metric_remove(meter->engine, weir__figure_find(meter->names[i])->name, labels);
+    }
+}
+
 /* ---- the list ---- */
 
 void weir__meter_open(weir__meter *meter, weir_component *self, const char *type,
@@ -83,6 +132,7 @@ void weir__meter_open(weir__meter *meter, weir_component *self, const char *type
                          WEIR_ADMIN(.name = "connectors", .arguments = "[NAME]",
                                     .help = "what sources and sinks have counted", .handler = show),
                          NULL);
+    add_figures(meter);
 }
 
 void weir__meter_close(weir__meter *meter)
@@ -90,6 +140,7 @@ void weir__meter_close(weir__meter *meter)
     if (!meter->open) {
         return;
     }
+    remove_figures(meter);
     weir__mutex_lock(&lock);
     weir__meter **at = &all;
     while (*at != meter) { /* ends: an open one is in the list */

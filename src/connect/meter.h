@@ -26,7 +26,8 @@ typedef struct weir__meter {
     bool open;
 } weir__meter;
 
-/* Control: init and tear_down. Closing a closed one: nothing. */
+/* Control: init and tear_down. Closing a closed one: nothing. While it is open its figures are in
+ * /metrics, by the names of connect/figure.h, where each has to be. */
 void weir__meter_open(weir__meter *meter, weir_component *self, const char *type,
                       const char *const *names);
 void weir__meter_close(weir__meter *meter);

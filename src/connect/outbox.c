@@ -5,6 +5,7 @@
  */
 #include "connect/outbox.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,4 +131,22 @@ size_t weir__outbox_took(weir__outbox *box, size_t bytes)
 void weir__outbox_rewind(weir__outbox *box)
 {
     box->sent = 0;
+}
+
+weir_status weir__outbox_flushed(const weir__outbox *box, weir_component *self)
+{
+    if (box->count == 0) {
+        return WEIR_OK;
+    }
+    weir_component_wake(self);
+    return WEIR_FULL;
+}
+
+void weir__outbox_report(const weir__outbox *box, weir_component *self)
+{
+    char text[96];
+    if (box->count > 0) {
+        snprintf(text, sizeof(text), "%zu events were not sent", box->count);
+        weir_component_report(self, WEIR_E_FAILED, text);
+    }
 }

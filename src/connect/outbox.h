@@ -11,7 +11,7 @@
 
 #include <uv.h>
 
-#include "weir/base.h"
+#include "weir/component.h"
 
 typedef struct weir__outbox {
     char *ring;
@@ -42,5 +42,11 @@ size_t weir__outbox_took(weir__outbox *box, size_t bytes);
 
 /* The first event is to be written from its beginning again. */
 void weir__outbox_rewind(weir__outbox *box);
+
+/* What a sink's flush answers when all that goes at once has gone: what is left is news for its
+ * loop. */
+weir_status weir__outbox_flushed(const weir__outbox *box, weir_component *self);
+/* At its end: says how many events it was left with, if any. */
+void weir__outbox_report(const weir__outbox *box, weir_component *self);
 
 #endif /* WEIR_CONNECT_OUTBOX_H */

@@ -30,7 +30,13 @@ weir__outlet_answer weir__outlet_publish(weir__outlet *o, const weir_event_type 
     weir_engine *engine = weir_component_engine(o->self);
     const weir_feed feed = weir_component_feed(o->self);
     const weir_event event = { .type = type, .data = data, .size = (uint32_t)size };
-    const weir_status status = weir_feed_publish(engine, feed, &event);
+    weir_status status = o->lineage != NULL ? weir__lineage_take(o->lineage, data, size) : WEIR_OK;
+    if (status == WEIR_OK) {
+        status = weir_feed_publish(engine, feed, &event);
+    }
+    if (o->lineage != NULL) {
+        weir__lineage_drop(o->lineage); /* the next one may have none */
+    }
     if (status == WEIR_OK || status == WEIR_DROPPED) {
         o->full_since = 0;
         return WEIR__OUTLET_GONE;

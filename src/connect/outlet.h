@@ -7,12 +7,14 @@
 #ifndef WEIR_CONNECT_OUTLET_H
 #define WEIR_CONNECT_OUTLET_H
 
+#include "connect/lineage.h"
 #include "connect/meter.h"
 
-/* Zeroed memory but for `self`. The hosting thread's. */
+/* Zeroed memory but for `self` and `lineage`. The hosting thread's. */
 typedef struct weir__outlet {
     weir_component *self;
-    weir_ns full_since; /* 0: the feed has room, as far as is known */
+    weir__lineage_in *lineage; /* what its lines say of their trace; NULL: nobody asks */
+    weir_ns full_since;        /* 0: the feed has room, as far as is known */
     weir__complaint waiting, failed;
 } weir__outlet;
 

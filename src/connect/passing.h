@@ -16,13 +16,11 @@
 #include "weir/plugin.h"
 #include "weir/turn.h"
 
-#define WEIR__PASSES_ON .on_failure = WEIR_RETRY, .retry_max = 1000000, .retry_delay = WEIR_MS
-
 /* Of a processor that says what it does in `options`. */
 #define WEIR__PROCESSOR_TYPE(T, type_name, rows, ...)                                              \
     .struct_size = sizeof(weir_component_type), .kind = WEIR_KIND_PROCESSOR, .name = type_name,    \
     .state_size = sizeof(T), .config_size = sizeof(T##_config), .options = (rows),                 \
-    .option_count = sizeof(rows) / sizeof((rows)[0]), WEIR__PASSES_ON, __VA_ARGS__
+    .option_count = sizeof(rows) / sizeof((rows)[0]), WEIR_PASSES_ON, __VA_ARGS__
 
 /* What a target answered, as a handler's answer: who is gone for good is no reason to come
  * again. */

@@ -1,6 +1,6 @@
 /*
- * connect/publish.h - frames into a component's feed, one at a time: what the feed's answers mean
- * for who reads, and where a source that cannot keep up waits.
+ * connect/publish.h - frames into a component's feed, by its outlet: bad ones are reported, and
+ * what the feed refuses for good is lost, as that of every source is.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -8,24 +8,23 @@
 #define WEIR_CONNECT_PUBLISH_H
 
 #include "connect/frame.h"
-#include "connect/meter.h"
+#include "connect/outlet.h"
 
 typedef struct weir__publisher {
-    weir_component *self;
+    weir__outlet outlet;
     weir_engine *engine;
     weir_feed feed;
     const weir_event_type *type;
-    uint64_t events, bad, pauses;
-    weir_ns full_since; /* 0: the feed has room, as far as is known */
-    weir__complaint bad_frames, failed, waiting;
+    uint64_t events, bad, lost, pauses;
+    weir__complaint bad_frames;
 } weir__publisher;
 
 /* In `start`: the feed is there. */
-void weir__publisher_open(weir__publisher *publisher, weir_component *self, int64_t format);
+void weir__publisher_open(weir__publisher *publisher, weir_component *self, int64_t format,
+                          weir__lineage_in *lineage);
 
-/* OK: take the frame (it is published, filtered, or bad and reported). FULL: keep it and come again
- * within a millisecond. STOPPING: no more. Below zero: reported; keep it and come again later. */
-weir_status weir__publish(weir__publisher *publisher, weir__frame_what what,
-                          const weir__frame *frame, weir_ns now);
+/* True: take the frame (it is published, filtered, lost, or bad and reported). False: keep it, and
+ * come again within a millisecond. */
+bool weir__publish(weir__publisher *publisher, weir__frame_what what, const weir__frame *frame);
 
 #endif /* WEIR_CONNECT_PUBLISH_H */

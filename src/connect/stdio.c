@@ -17,12 +17,11 @@
 
 #include "base/error.h"
 #include "connect/files.h"
+#include "connect/lineage.h"
 #include "connect/payload.h"
 #include "connect/publish.h"
 #include "connect/writer.h"
 #include "weir/turn.h"
-
-#define AGAIN_AFTER (10 * WEIR_MS)
 
 /* ---- stdin ---- */
 
@@ -40,14 +39,16 @@ static const weir_option stdin_options[] = {
              .max = 65536, .help = "Events of one round."),
 };
 
-enum { EVENTS, BYTES, BAD, PAUSES, DONE };
-static const char *const stdin_figures[] = { "events", "bytes", "bad", "pauses", "done", NULL };
+enum { EVENTS, BYTES, BAD, FAILED, PAUSES, DONE };
+static const char *const stdin_figures[] = { "events", "bytes", "bad", "failed",
+                                             "pauses", "done",  NULL };
 
 typedef struct stdin_source {
     weir_component *self;
     const stdin_config *config;
     weir__framer framer;
     weir__publisher publisher;
+    weir__lineage_in lineage;
     weir__meter meter;
     bool polled;  /* the thread is told when it is readable */
     bool is_file; /* which is always readable */
@@ -68,7 +69,13 @@ static weir_status stdin_init(void *state, weir_component *self, const void *con
                                   "the standard input is closed");
     }
     s->is_file = S_ISREG(about.st_mode);
+    const weir_status status =
+        weir__lineage_in_open(&s->lineage, self, s->config->frame.traceparent, error);
+    if (status != WEIR_OK) {
+        return status;
+    }
     if (!weir__framer_open(&s->framer, &s->config->frame, (size_t)s->config->read_size, 0)) {
+        weir__lineage_in_close(&s->lineage);
         return weir__error_memory(error, weir_component_name(self));
     }
     weir__meter_open(&s->meter, self, "stdin", stdin_figures);
@@ -93,7 +100,7 @@ static weir_status stdin_start(void *state, weir_component *self, weir_error *er
 {
     stdin_source *s = state;
     (void)error;
-    weir__publisher_open(&s->publisher, self, s->config->frame.format);
+    weir__publisher_open(&s->publisher, self, s->config->frame.format, &s->lineage);
     return WEIR_OK;
 }
 
@@ -128,7 +135,7 @@ static bool read_some(stdin_source *s)
     return true;
 }
 
-static weir_status publish_some(stdin_source *s, weir_ns now, int32_t *count)
+static weir_status publish_some(stdin_source *s, int32_t *count)
 {
     while (*count < s->config->publish_batch) {
         weir__frame frame;
@@ -140,9 +147,8 @@ static weir_status publish_some(stdin_source *s, weir_ns now, int32_t *count)
             s->done = s->ended;
             return WEIR_OK;
         }
-        const weir_status status = weir__publish(&s->publisher, what, &frame, now);
-        if (status != WEIR_OK) {
-            return status;
+        if (!weir__publish(&s->publisher, what, &frame)) {
+            return WEIR_FULL;
         }
         weir__framer_take(&s->framer);
         ++*count;
@@ -158,18 +164,17 @@ static int32_t stdin_work(void *state, weir_component *self, weir_ns *next)
         return 0;
     }
     const weir_ns now = weir_time_now(weir_component_engine(self));
-    const weir_status status = publish_some(s, now, &count);
+    const weir_status status = publish_some(s, &count);
     listen(s, !s->done && status == WEIR_OK);
     if (!s->done && status == WEIR_OK) {
         *next = s->is_file ? now : WEIR_FOREVER;
-    } else if (status == WEIR_FULL) {
-        *next = 0;
-    } else if (status != WEIR_STOPPING) {
-        *next = status == WEIR_ALREADY ? now : now + AGAIN_AFTER;
+    } else if (!s->done) {
+        *next = status == WEIR_FULL ? 0 : now;
     }
     weir__meter_set(&s->meter, EVENTS, s->publisher.events);
     weir__meter_set(&s->meter, BYTES, s->bytes);
     weir__meter_set(&s->meter, BAD, s->publisher.bad);
+    weir__meter_set(&s->meter, FAILED, s->publisher.lost);
     weir__meter_set(&s->meter, PAUSES, s->publisher.pauses);
     weir__meter_set(&s->meter, DONE, s->done);
     if (s->done) {
@@ -189,6 +194,7 @@ static void stdin_tear_down(void *state, weir_component *self)
     stdin_source *s = state;
     (void)self;
     weir__framer_close(&s->framer);
+    weir__lineage_in_close(&s->lineage);
     weir__meter_close(&s->meter);
 }
 
@@ -214,6 +220,7 @@ const weir_component_type weir__stdin_type = {
 typedef struct stdout_config {
     int64_t format;
     uint64_t buffer_max;
+    const char *traceparent;
 } stdout_config;
 
 static const weir_option stdout_options[] = {
@@ -224,6 +231,7 @@ static const weir_option stdout_options[] = {
     WEIR_KEY(BYTES, stdout_config, buffer_max, "buffer-max", .fallback = "1 MiB", .min = 4096,
              .max = 1073741824.0,
              .help = "Bytes that are kept while the reader is slow; also the largest event."),
+    WEIR__LINEAGE_OUT_ROW(stdout_config, traceparent),
 };
 
 enum { OUT_EVENTS, OUT_BYTES, OUT_WAITS };
@@ -231,6 +239,7 @@ static const char *const stdout_figures[] = { "events", "bytes", "waits", NULL }
 
 typedef struct stdout_sink {
     weir_component *self;
+    weir__lineage_out lineage;
     weir__writer writer;
     weir__meter meter;
     weir__complaint trouble;
@@ -246,6 +255,11 @@ static weir_status stdout_init(void *state, weir_component *self, const void *co
     if (fstat(STDOUT_FILENO, &about) != 0) {
         return weir__error_system(error, errno, weir_component_name(self),
                                   "the standard output is closed");
+    }
+    const weir_status status =
+        weir__lineage_out_open(&s->lineage, c->traceparent, weir_component_name(self), error);
+    if (status != WEIR_OK) {
+        return status;
     }
     if (!weir__writer_open(&s->writer, c->format, 4096, (size_t)c->buffer_max)) {
         return weir__error_memory(error, weir_component_name(self));
@@ -277,7 +291,11 @@ static weir_status stdout_handler(void *state, weir_turn *turn, const weir_event
     if (!weir__payload_read(&payload, event)) {
         return WEIR_UNHANDLED;
     }
-    weir_status status = weir__writer_put(&s->writer, payload.data, payload.size);
+    weir_status status = weir__lineage_give(&s->lineage, turn, &payload);
+    if (status != WEIR_OK) {
+        return status;
+    }
+    status = weir__writer_put(&s->writer, payload.data, payload.size);
     if (status == WEIR_FULL) {
         (void)stdout_flush(s, s->self);
         status = weir__writer_put(&s->writer, payload.data, payload.size);
@@ -300,6 +318,7 @@ static void stdout_tear_down(void *state, weir_component *self)
         weir_component_report(self, WEIR_FULL, text);
     }
     weir__writer_close(&s->writer);
+    weir__lineage_out_close(&s->lineage);
     weir__meter_close(&s->meter);
 }
 
@@ -316,7 +335,5 @@ const weir_component_type weir__stdout_type = {
     .tear_down = stdout_tear_down,
     .handler = stdout_handler,
     .flush = stdout_flush,
-    .on_failure = WEIR_RETRY, /* while there is no room: in order, and nothing is lost */
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON, /* while there is no room: in order, and nothing is lost */
 };

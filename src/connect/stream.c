@@ -168,10 +168,10 @@ static int listen_now(weir__stream *s)
 /* ---- the hooks ---- */
 
 weir_status weir__stream_init(weir__stream *s, weir_component *self, const weir__stream_plan *plan,
-                              const weir__stream_config *config)
+                              const weir__stream_config *config, weir_error *error)
 {
     s->self = self;
-    s->outlet.self = self;
+    s->outlet = (weir__outlet){ .self = self, .lineage = &s->lineage };
     s->plan = plan;
     s->config = config;
     TAILQ_INIT(&s->active);
@@ -182,8 +182,12 @@ weir_status weir__stream_init(weir__stream *s, weir_component *self, const weir_
         limit.rlim_cur / 2 > SPARE_DESCRIPTORS) {
         s->descriptors_spare = limit.rlim_cur - SPARE_DESCRIPTORS;
     }
-    weir__meter_open(&s->meter, self, plan->type, figures);
-    return WEIR_OK;
+    const weir_status status =
+        weir__lineage_in_open(&s->lineage, self, config->frame.traceparent, error);
+    if (status == WEIR_OK) {
+        weir__meter_open(&s->meter, self, plan->type, figures);
+    }
+    return status;
 }
 
 weir_status weir__stream_start(void *state, weir_component *self, weir_error *error)
@@ -259,5 +263,6 @@ void weir__stream_tear_down(void *state, weir_component *self)
 {
     weir__stream *s = state;
     (void)self;
+    weir__lineage_in_close(&s->lineage);
     weir__meter_close(&s->meter);
 }

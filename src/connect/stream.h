@@ -101,12 +101,14 @@ struct weir__stream {
     uint32_t published;         /* in the round at hand */
     uint64_t descriptors_spare; /* a connection's must be below: the rest is for others */
     weir__outlet outlet;
+    weir__lineage_in lineage;
     weir__complaint bad, refused, failed;
 };
 
 /* The hooks. `init` sets stream->plan before, and what the plan's functions need. */
 weir_status weir__stream_init(weir__stream *stream, weir_component *self,
-                              const weir__stream_plan *plan, const weir__stream_config *config);
+                              const weir__stream_plan *plan, const weir__stream_config *config,
+                              weir_error *error);
 weir_status weir__stream_start(void *state, weir_component *self, weir_error *error);
 int32_t weir__stream_work(void *state, weir_component *self, weir_ns *next);
 void weir__stream_stop(void *state, weir_component *self);

@@ -82,8 +82,9 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     t->config = config;
     const weir_status status = weir__address_find(self, t->config->address, t->config->port, true,
                                                   SOCK_STREAM, &t->address, error);
-    return status != WEIR_OK ? status
-                             : weir__stream_init(&t->stream, self, &plan, &t->config->stream);
+    return status != WEIR_OK
+               ? status
+               : weir__stream_init(&t->stream, self, &plan, &t->config->stream, error);
 }
 
 const weir_component_type weir__tcp_type = {

@@ -21,6 +21,7 @@
 #include "connect/loop.h"
 #include "connect/meter.h"
 #include "connect/outbox.h"
+#include "connect/lineage.h"
 #include "connect/payload.h"
 #include "connect/types.h"
 
@@ -37,6 +38,7 @@ typedef struct tcp_sink_config {
     weir_ns connect_timeout;
     weir_ns delay, delay_max;
     bool no_delay;
+    const char *traceparent;
 } tcp_sink_config;
 
 enum { CONNECTED, CONNECTS, FAILURES, EVENTS, BYTES, BUFFERED, FULL, REFUSED };
@@ -57,6 +59,7 @@ typedef struct attempt {
 struct tcp_sink {
     weir__loop loop;
     weir__meter meter;
+    weir__lineage_out lineage;
     weir_component *self;
     const tcp_sink_config *config;
     weir__outbox box;
@@ -95,6 +98,7 @@ static const weir_option options[] = {
              .max = 3.6e12, .help = "The longest such wait."),
     WEIR_KEY(BOOL, tcp_sink_config, no_delay, "no-delay", .fallback = "true",
              .help = "Whether small writes go out at once (TCP_NODELAY)."),
+    WEIR__LINEAGE_OUT_ROW(tcp_sink_config, traceparent),
 };
 
 static void look_up(tcp_sink *s);
@@ -321,6 +325,11 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     tcp_sink *s = state;
     s->self = self;
     s->config = config;
+    const weir_status named = weir__lineage_out_open(&s->lineage, s->config->traceparent,
+                                                     weir_component_name(self), error);
+    if (named != WEIR_OK) {
+        return named;
+    }
     s->patience = (weir__patience){
         .base = s->config->delay,
         .max = s->config->delay_max,
@@ -366,13 +375,16 @@ static weir_status put(tcp_sink *s, const weir__payload *payload)
 
 static weir_status handler(void *state, weir_turn *turn, const weir_event *event)
 {
-    (void)turn;
     tcp_sink *s = state;
     weir__payload payload;
     if (!weir__payload_read(&payload, event)) {
         return WEIR_UNHANDLED;
     }
-    weir_status status = put(s, &payload);
+    weir_status status = weir__lineage_give(&s->lineage, turn, &payload);
+    if (status != WEIR_OK) {
+        return status;
+    }
+    status = put(s, &payload);
     if (status == WEIR_FULL) {
         push(s);
         weir_component_wake(s->self);
@@ -393,11 +405,7 @@ static weir_status flush(void *state, weir_component *self)
 {
     tcp_sink *s = state;
     push(s);
-    if (s->box.count == 0) {
-        return WEIR_OK;
-    }
-    weir_component_wake(self); /* what push has begun is news for the loop */
-    return WEIR_FULL;
+    return weir__outbox_flushed(&s->box, self);
 }
 
 static void stop(void *state, weir_component *self)
@@ -414,11 +422,7 @@ static void stop(void *state, weir_component *self)
     give_up(s);
     weir__loop_close(&s->loop);
     forget_addresses(s);
-    if (s->box.count > 0) {
-        char text[96];
-        snprintf(text, sizeof(text), "%zu events were not sent", s->box.count);
-        weir_component_report(self, WEIR_E_FAILED, text);
-    }
+    weir__outbox_report(&s->box, self);
 }
 
 static void tear_down(void *state, weir_component *self)
@@ -426,6 +430,7 @@ static void tear_down(void *state, weir_component *self)
     (void)self;
     tcp_sink *s = state;
     weir__outbox_close(&s->box);
+    weir__lineage_out_close(&s->lineage);
     weir__meter_close(&s->meter);
 }
 
@@ -445,7 +450,5 @@ const weir_component_type weir__tcp_sink_type = {
     .tear_down = tear_down,
     .handler = handler,
     .flush = flush,
-    .on_failure = WEIR_RETRY, /* FULL waits, in order */
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON, /* FULL waits, in order */
 };

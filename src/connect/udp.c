@@ -34,6 +34,7 @@ typedef struct udp_config {
     uint64_t datagram_max;
     uint64_t receive_buffer;
     bool keep_cr;
+    const char *traceparent;
 } udp_config;
 
 enum { PORT, DATAGRAMS, BYTES, EVENTS, TRUNCATED, BAD, FAILED, PAUSES, KERNEL_DROPS };
@@ -56,6 +57,7 @@ typedef struct udp {
     size_t size;
     uint32_t budget, published; /* of the round at hand */
     weir__outlet outlet;
+    weir__lineage_in lineage;
     weir__complaint bad, failed;
 } udp;
 
@@ -80,6 +82,7 @@ static const weir_option options[] = {
                      "likes. More than net.core.rmem_max is a warning."),
     WEIR_KEY(BOOL, udp_config, keep_cr, "keep-cr", .fallback = "false",
              .help = "Whether a carriage return before a newline belongs to the line."),
+    WEIR__LINEAGE_IN_ROW(udp_config, traceparent),
 };
 
 static void begin(udp *u);
@@ -213,10 +216,14 @@ static weir_status init(void *state, weir_component *self, const void *config, w
 {
     udp *u = state;
     u->self = self;
-    u->outlet.self = self;
+    u->outlet = (weir__outlet){ .self = self, .lineage = &u->lineage };
     u->config = config;
-    const weir_status status = weir__address_find(self, u->config->address, u->config->port, true,
-                                                  SOCK_DGRAM, &u->address, error);
+    weir_status status = weir__address_find(self, u->config->address, u->config->port, true,
+                                            SOCK_DGRAM, &u->address, error);
+    if (status != WEIR_OK) {
+        return status;
+    }
+    status = weir__lineage_in_open(&u->lineage, self, u->config->traceparent, error);
     if (status != WEIR_OK) {
         return status;
     }
@@ -227,6 +234,7 @@ static weir_status init(void *state, weir_component *self, const void *config, w
         .keep_cr = u->config->keep_cr,
     };
     if (!weir__framer_open(&u->framer, &frame, u->config->datagram_max, 0)) {
+        weir__lineage_in_close(&u->lineage);
         return weir__error_memory(error, weir_component_name(self));
     }
     weir__meter_open(&u->meter, self, "udp", figures);
@@ -317,6 +325,7 @@ static void tear_down(void *state, weir_component *self)
     udp *u = state;
     (void)self;
     weir__framer_close(&u->framer);
+    weir__lineage_in_close(&u->lineage);
     weir__meter_close(&u->meter);
 }
 

@@ -13,6 +13,7 @@
 #include "connect/loop.h"
 #include "connect/meter.h"
 #include "connect/outbox.h"
+#include "connect/lineage.h"
 #include "connect/payload.h"
 #include "connect/types.h"
 
@@ -22,6 +23,7 @@ typedef struct udp_sink_config {
     const char *address;
     int64_t port;
     uint64_t buffer;
+    const char *traceparent;
 } udp_sink_config;
 
 enum { EVENTS, BYTES, FAILED, BUFFERED, FULL, TOO_LARGE };
@@ -31,6 +33,7 @@ static const char *const figures[] = { "events", "bytes",     "failed", "buffere
 typedef struct udp_sink {
     weir__loop loop;
     weir__meter meter;
+    weir__lineage_out lineage;
     weir_component *self;
     const udp_sink_config *config;
     struct sockaddr_storage address;
@@ -50,6 +53,7 @@ static const weir_option options[] = {
              .max = 1073741824.0,
              .help = "Bytes that wait for the kernel to take them. When it is full events stay in "
                      "the mailbox."),
+    WEIR__LINEAGE_OUT_ROW(udp_sink_config, traceparent),
 };
 
 static void push(udp_sink *u);
@@ -108,6 +112,11 @@ static weir_status init(void *state, weir_component *self, const void *config, w
     udp_sink *u = state;
     u->self = self;
     u->config = config;
+    const weir_status named = weir__lineage_out_open(&u->lineage, u->config->traceparent,
+                                                     weir_component_name(self), error);
+    if (named != WEIR_OK) {
+        return named;
+    }
     const weir_status status = weir__address_find(self, u->config->address, u->config->port, false,
                                                   SOCK_DGRAM, &u->address, error);
     if (status != WEIR_OK) {
@@ -144,11 +153,14 @@ static int32_t do_work(void *state, weir_component *self, weir_ns *next)
 
 static weir_status handler(void *state, weir_turn *turn, const weir_event *event)
 {
-    (void)turn;
     udp_sink *u = state;
     weir__payload payload;
     if (!weir__payload_read(&payload, event)) {
         return WEIR_UNHANDLED;
+    }
+    weir_status status = weir__lineage_give(&u->lineage, turn, &payload);
+    if (status != WEIR_OK) {
+        return status;
     }
     if (payload.size == 0 || payload.size > DATAGRAM_MAX) {
         weir__meter_add(&u->meter, TOO_LARGE, payload.size > 0);
@@ -158,7 +170,7 @@ static weir_status handler(void *state, weir_turn *turn, const weir_event *event
         }
         return WEIR_DROPPED; /* an empty one has nothing to say */
     }
-    weir_status status = weir__outbox_put(&u->box, NULL, 0, payload.data, payload.size, NULL, 0);
+    status = weir__outbox_put(&u->box, NULL, 0, payload.data, payload.size, NULL, 0);
     if (status == WEIR_FULL) {
         push(u);
         weir_component_wake(u->self);
@@ -174,11 +186,7 @@ static weir_status flush(void *state, weir_component *self)
 {
     udp_sink *u = state;
     push(u);
-    if (u->box.count == 0) {
-        return WEIR_OK;
-    }
-    weir_component_wake(self); /* what push has begun is news for the loop */
-    return WEIR_FULL;
+    return weir__outbox_flushed(&u->box, self);
 }
 
 static void stop(void *state, weir_component *self)
@@ -189,11 +197,7 @@ static void stop(void *state, weir_component *self)
     }
     push(u);
     weir__loop_close(&u->loop);
-    if (u->box.count > 0) {
-        char text[96];
-        snprintf(text, sizeof(text), "%zu events were not sent", u->box.count);
-        weir_component_report(self, WEIR_E_FAILED, text);
-    }
+    weir__outbox_report(&u->box, self);
 }
 
 static void tear_down(void *state, weir_component *self)
@@ -201,6 +205,7 @@ static void tear_down(void *state, weir_component *self)
     (void)self;
     udp_sink *u = state;
     weir__outbox_close(&u->box);
+    weir__lineage_out_close(&u->lineage);
     weir__meter_close(&u->meter);
 }
 
@@ -220,7 +225,5 @@ const weir_component_type weir__udp_sink_type = {
     .tear_down = tear_down,
     .handler = handler,
     .flush = flush,
-    .on_failure = WEIR_RETRY, /* FULL waits, in order */
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON, /* FULL waits, in order */
 };

@@ -99,7 +99,7 @@ static weir_status init(void *state, weir_component *self, const void *config, w
                               u->config->mode);
     }
     u->mode = (mode_t)mode;
-    return weir__stream_init(&u->stream, self, &plan, &u->config->stream);
+    return weir__stream_init(&u->stream, self, &plan, &u->config->stream, error);
 }
 
 const weir_component_type weir__unix_type = {

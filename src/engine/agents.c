@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "base/memory.h"
 #include "engine/engine.h"
+#include "engine/traceparent.h"
 #include "engine/watchdog.h"
 #include "sync/word.h"
 
@@ -257,6 +258,9 @@ static bool call_one(weir__agents *agents, weir__agent *agent)
     }
     weir__trail_hook_done(&agents->trail);
     agents->current = NULL;
+    if (weir__unlikely(agents->thread->context.carried != NULL)) {
+        weir__carried_drop(&agents->thread->context); /* turns follow, and other agents */
+    }
     return done > 0;
 }
 

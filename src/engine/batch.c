@@ -9,6 +9,7 @@
  */
 #include "engine/parcel.h"
 #include "engine/post.h"
+#include "engine/probe.h"
 #include "engine/processor.h"
 #include "engine/ready.h"
 #include "engine/turn.h"
@@ -49,6 +50,7 @@ static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *pol
         *policy = weir__processor_overflow(processor);
         const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &got, &before);
         if (claim <= WEIR__CLAIM_FIRST) {
+            WEIR__PROBE2(posts, r->to.id, got);
             weir__parcel_deliver(r->by, &processor->mailbox, claim, before, r->parcels, got);
             if (claim == WEIR__CLAIM_FIRST) {
                 weir__ready(context, processor);

@@ -11,6 +11,7 @@
 
 #include "base/assert.h"
 #include "base/memory.h"
+#include "engine/traceparent.h"
 
 #define HEADER_BYTES 128u
 #define CLASS_SMALLEST                                                                             \
@@ -283,7 +284,9 @@ void weir__envelope_end(weir__context *context, weir__envelope *envelope, uint32
     if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
         weir__block_release(context, envelope->payload.shared.block);
     }
-    if ((state & WEIR__ENVELOPE_ORIGINS) != 0 && context != NULL) {
+    if ((state & WEIR__ENVELOPE_CARRIED) != 0) {
+        weir__carried_drop(context);
+    } else if ((state & WEIR__ENVELOPE_ORIGINS) != 0 && context != NULL) {
         weir__origin_leave(context); /* in front: it may be gone in a moment */
     }
     if ((state & WEIR__ENVELOPE_ORIGIN) != 0) {

@@ -21,6 +21,7 @@
 #include "engine/block.h"
 #include "engine/engine.h"
 #include "engine/evict.h"
+#include "engine/probe.h"
 #include "engine/straight.h"
 #include "engine/turn.h"
 
@@ -139,9 +140,11 @@ static WEIR__ALWAYS weir_status offer(flight *f, weir__processor *target,
         return WEIR_STOPPING;
     }
     const weir__claim claim = weir__offer_to(f->by, target, parcel);
-    return weir__likely(claim <= WEIR__CLAIM_FIRST) ? WEIR_OK
-           : claim == WEIR__CLAIM_FULL              ? overflow(f, target, parcel)
-                                                    : WEIR_STOPPING;
+    if (weir__likely(claim <= WEIR__CLAIM_FIRST)) {
+        WEIR__PROBE2(posts, WEIR__PROBE_ID(target), 1);
+        return WEIR_OK;
+    }
+    return claim == WEIR__CLAIM_FULL ? overflow(f, target, parcel) : WEIR_STOPPING;
 }
 
 /* Inside the mark. All in one claim; returns how many of them, *rest is why not the others. */
@@ -163,6 +166,7 @@ static uint32_t offer_run(flight *f, weir__processor *target, weir_status *rest)
         *rest = weir__claim_status(claim);
         return 0;
     }
+    WEIR__PROBE2(posts, WEIR__PROBE_ID(target), got);
     weir__parcel_deliver(f->by, mailbox, claim, before, f->parcels, got);
     if (claim == WEIR__CLAIM_FIRST) {
         weir__ready(context, target);

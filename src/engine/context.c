@@ -13,6 +13,7 @@
 #include "base/processwide.h"
 #include "engine/engine.h"
 #include "engine/signal.h"
+#include "engine/traceparent.h"
 #include "sync/crash.h"
 #include "sync/stack.h"
 #include "sync/thread.h"
@@ -66,6 +67,9 @@ static bool is_alive(const weir_engine *engine, uint64_t serial)
 void weir__context_flush(weir__context *context)
 {
     weir_engine *engine = context->engine;
+    if (context->carried != NULL) {
+        weir__carried_drop(context);
+    }
     weir__stock_flush(&context->stock);
     for (uint32_t i = 0; i < WEIR__BLOCK_CLASSES; i++) {
         weir__pool_flush(&engine->blocks[i], &context->blocks[i]);
@@ -145,6 +149,9 @@ void weir__contexts_close(weir_engine *engine)
     while (context != NULL) {
         weir__context *next = weir__contexts_next(context);
         if (context->thread == NULL) {
+            if (context->carried != NULL) {
+                weir__carried_drop(context);
+            }
             weir__release(&engine->allocator, context, sizeof(*context));
         }
         context = next;
@@ -206,6 +213,7 @@ weir__context *weir__context_borrow(weir_engine *engine)
     context->engine = engine;
     context->stock.stores = &engine->stores;
     context->plain_below = WEIR__PLAIN_BELOW;
+    context->stamp_in = 1;
     weir__store(&context->in_use, 1, relaxed);
     weir__contexts_enlist(engine, context);
     return context;

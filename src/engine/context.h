@@ -15,6 +15,7 @@
 #ifndef WEIR_ENGINE_CONTEXT_H
 #define WEIR_ENGINE_CONTEXT_H
 
+#include "engine/stretch.h"
 #include "queue/page.h"
 #include "sync/barrier.h"
 
@@ -72,13 +73,27 @@ typedef struct weir__context {
     struct weir__serving *keeping; /* while a turn runs: where its thread keeps what it makes ready;
                                       or NULL */
     weir__stock stock;    /* of what mailboxes are made of; what every post needs is on this line */
-    uint32_t plain_below; /* smaller events go straight (engine/parcel.h); 0 while there is: */
+    uint32_t plain_below; /* smaller events go straight (engine/parcel.h); 0 while there is an
+                             origin, below */
+    uint32_t stamp_in;    /* after so many events one is due to be stamped (engine/stamp.h) */
     struct weir_origin *origin; /* of the event at hand (engine/origin.h); mostly NULL */
     weir__tally tally;
     struct weir__thread *thread; /* NULL: not one of the engine's */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
-    uint32_t scheduler;  /* to which its thread adds timers: 1 + index; 0: not chosen yet */
-    weir__lone *refused; /* owed events that nobody took: see weir__letters_flush; mostly NULL */
+    struct weir__trace_ring *trace_ring; /* of the recording `trace_serial`, by its thread; NULL:
+                                            there was none left */
+    uint64_t trace_serial;
+    struct weir_origin *carried; /* of `origin`: made by the handler at hand, or by the thread for
+                                    all that it posts (engine/traceparent.h); mostly NULL */
+    uint32_t scheduler;          /* to which its thread adds timers: 1 + index; 0: not chosen yet */
+    weir__lone *refused;   /* owed events that nobody took: see weir__letters_flush; mostly NULL */
+    uint32_t stamp_every;  /* what the distance was drawn for */
+    uint32_t stamp_rest;   /* events behind stamp_in until the next stamp; 0: it is then */
+    uint64_t stamp_random; /* 0: none was drawn yet */
+    uint32_t trace_rest;   /* the same as stamp_rest for the next one that a trace shows ... */
+    uint32_t trace_pace;   /* ... and its distance; 0: not known yet */
+    weir_ns trace_shown;   /* when the last one was */
+    weir__stretch stretch;
 
     /* Written by others, under the engine's locks. */
     _Alignas(64) uint64_t grace_seen; /* `inside` when the grace period under way began */

@@ -73,24 +73,25 @@ static void put_event(const weir__step *step, size_t most)
 {
     const weir_event_type *type = type_of(step);
     if (type == NULL) {
-        weir__line_text(&line, step->size == WEIR__HOOK_INIT      ? "init"
-                               : step->size == WEIR__HOOK_DESTROY ? "destroy"
-                                                                  : "a timer's hook");
+        weir__line_text(&line, weir__cell_read(&step->size) == WEIR__HOOK_INIT ? "init"
+                               : weir__cell_read(&step->size) == WEIR__HOOK_DESTROY
+                                   ? "destroy"
+                                   : "a timer's hook");
         return;
     }
     weir__line_name(&line, type->name != NULL ? type->name : "(no name)", most);
     weir__line_text(&line, " (");
-    weir__line_number(&line, step->size);
-    weir__line_text(&line, step->size == 1 ? " byte)" : " bytes)");
+    weir__line_number(&line, weir__cell_read(&step->size));
+    weir__line_text(&line, weir__cell_read(&step->size) == 1 ? " byte)" : " bytes)");
 }
 
 static void put_sender(const weir__trail *trail, const weir__step *step, size_t most)
 {
-    if (step->sender == 0) {
+    if (weir__cell_read(&step->sender) == 0) {
         weir__line_text(&line, "from outside");
     } else {
         weir__line_text(&line, "from ");
-        put_processor(trail, step->sender, most);
+        put_processor(trail, weir__cell_read(&step->sender), most);
     }
 }
 
@@ -146,7 +147,7 @@ static void write_guilty(const weir__crash *crash, const weir__trail *trail)
         write_line();
         return;
     }
-    const bool timer = type_of(step) == NULL && step->size == WEIR__HOOK_TIMER;
+    const bool timer = type_of(step) == NULL && weir__cell_read(&step->size) == WEIR__HOOK_TIMER;
     weir__line_text(&line, timer ? " of a timer" : " of");
     if (processor != 0) {
         weir__line_text(&line, timer ? " for processor \"" : " processor \"");

@@ -285,7 +285,7 @@ static weir_status prepare(weir_turn *turn, weir_processor target, uint64_t tag,
         return WEIR_OK;
     }
     if (lone != NULL) {
-        weir__lone_put(context, lone);
+        weir__stock_put_lone(&context->stock, lone); /* nobody has filled it yet */
     }
     weir__release(allocator, watch, sizeof(*watch));
     weir__room_unreserve(context, turn->self);

@@ -17,9 +17,11 @@
 #include "engine/agents.h"
 #include "engine/engine.h"
 #include "engine/fair.h"
+#include "engine/probe.h"
 #include "engine/processor.h"
 #include "engine/ready.h"
 #include "engine/share.h"
+#include "engine/trace.h"
 #include "engine/turn.h"
 #include "engine/watchdog.h"
 #include "sync/word.h"
@@ -152,10 +154,16 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
     weir__serving *serving = thread->servings[place];
     weir__dispatcher *dispatcher = serving->dispatcher;
     pass_on(thread, dispatcher);
+    if (weir__trace_is_on(thread->engine)) {
+        weir__trace_turns_begin(thread, serving, processor);
+    }
     reveal(thread, dispatcher);
     weir__fair_step_out(thread);
     thread->context.keeping = dispatcher->fair ? NULL : serving;
     const weir__turn_end end = weir__turns_run(thread, serving, processor, turns_in_a_row(thread));
+    if (weir__trace_is_on(thread->engine)) {
+        weir__trace_turns_end(thread, serving, end == WEIR__TURN_GAP);
+    }
     if (end != WEIR__TURN_OVER) {
         /* What is pushed quietly is passed on before the next turn, in the next round. */
         put_back(thread, serving, thread->turn.processor);
@@ -168,18 +176,46 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
     }
 }
 
-static void note_work(weir__thread *thread, weir__serving *serving)
+/* From idle to work: one of the two moments at which a thread looks at the clock for its figures.
+ */
+WEIR__SELDOM static void come_to_work(weir__thread *thread)
+{
+    const weir_ns now = weir__clock_now();
+    if (weir__cell_read(&thread->first_work) == 0) {
+        weir__store(&thread->first_work, (uint64_t)now, relaxed);
+    }
+    weir__busy_begin(&thread->busy, now);
+    weir__idle_work(&thread->idle, now);
+}
+
+static inline void have_work(weir__thread *thread)
 {
     thread->looked = false;
+    if (weir__unlikely(!weir__busy_is(&thread->busy))) {
+        come_to_work(thread);
+    }
+}
+
+static void note_work(weir__thread *thread, weir__serving *serving)
+{
+    have_work(thread);
     weir__backoff_reset(&thread->backoff);
     if (thread->woken) {
         thread->woken = false;
         weir__cell_add(&serving->wakeups_found, 1);
     }
-    if (weir__unlikely(weir__cell_read(&thread->first_work) == 0)) {
-        weir__store(&thread->first_work, (uint64_t)weir__clock_now(), relaxed);
+}
+
+void weir__duty_leave_work(weir__thread *thread)
+{
+    if (weir__busy_is(&thread->busy)) {
+        const weir_ns now = weir__clock_now();
+        if (weir__trace_is_on(thread->engine)) {
+            weir__trace_turns_over(thread, now);
+        }
+        weir__busy_end(&thread->busy, now);
+        weir__store(&thread->last_work, (uint64_t)now, relaxed);
     }
-    weir__idle_work(&thread->idle, weir__clock_now);
 }
 
 static bool run_agents(weir__thread *thread)
@@ -192,10 +228,13 @@ static bool run_agents(weir__thread *thread)
     weir__duty_search_end(thread, true);
     reveal(thread, NULL);
     weir__fair_step_out(thread);
+    const weir_ns since = weir__trace_begin(thread);
     const bool work = weir__agents_round(thread);
+    if (weir__unlikely(since != 0)) {
+        weir__trace_agents(thread, since, work);
+    }
     if (work) {
-        thread->looked = false;
-        weir__idle_work(&thread->idle, weir__clock_now);
+        have_work(thread);
     }
     weir__engine_progress_if_stopping(thread->engine); /* they may never let the thread idle */
     return work;
@@ -341,6 +380,7 @@ static void back_off(weir__thread *thread)
     weir__cell_add(&thread->backoffs, 1);
     weir__cell_add(&serving->backoffs, 1);
     weir__cell_add(&serving->backoff_ns, (uint64_t)delay);
+    weir__duty_leave_work(thread);
     hand_over(thread);
     weir__store(&thread->wake, 0, seq_cst);
     if (weir__agents_rest(thread) && !must_leave(thread)) {
@@ -355,7 +395,11 @@ static void nap(weir__thread *thread)
     weir__engine_progress_if_stopping(thread->engine);
     weir__store(&thread->wake, 0, seq_cst);
     if (weir__agents_rest(thread) && !must_leave(thread)) {
-        (void)weir__thread_sleep(thread, within(thread, thread->idle.sleep));
+        const weir_ns since = weir__trace_begin(thread);
+        const bool woken = weir__thread_sleep(thread, within(thread, thread->idle.sleep));
+        if (weir__unlikely(since != 0)) {
+            weir__trace_park(thread, since, woken);
+        }
     }
     weir__agents_rise(thread);
 }
@@ -395,6 +439,8 @@ static void park(weir__thread *thread)
     if (weir__duty_park(thread)) {
         weir__cell_add(&thread->parks, 1);
         weir__engine_progress_if_stopping(thread->engine);
+        const weir_ns begun = weir__clock_now();
+        WEIR__PROBE1(park, thread->index);
         /* Ends with a wake-up; a spurious return finds the word unchanged and sleeps on. */
         weir__watched_rest(&thread->watched);
         while (weir__load(&thread->wake, seq_cst) == 0) {
@@ -402,7 +448,12 @@ static void park(weir__thread *thread)
                 break; /* an agent wants to be called */
             }
         }
+        if (weir__trace_is_on(thread->engine)) {
+            weir__trace_park(thread, begun, weir__load(&thread->wake, relaxed) != 0);
+        }
+        WEIR__PROBE1(unpark, thread->index);
         weir__watched_up(thread->engine, &thread->watched);
+        weir__histogram_record(&thread->figures.waits, (uint64_t)(weir__clock_now() - begun));
         thread->woken = true;
         for (uint32_t i = 0; i < thread->serving_count; i++) {
             weir__cell_add(&thread->servings[i]->wakeups, 1);
@@ -417,9 +468,7 @@ static void idle(weir__thread *thread)
     if (!thread->looked) {
         /* Out of work: from now on counted as searching, and one more look. */
         thread->looked = true;
-        if (weir__cell_read(&thread->first_work) != 0) {
-            weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
-        }
+        weir__duty_leave_work(thread);
         if (!thread->searching) {
             weir__duty_search_begin(thread);
         }
@@ -469,9 +518,6 @@ void weir__duty_run(weir__thread *thread)
             break;
         }
     }
-    if (!thread->looked && weir__cell_read(&thread->first_work) != 0) {
-        /* Straight from work. */
-        weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
-    }
+    weir__duty_leave_work(thread); /* it may come straight from there */
     hand_over(thread);
 }

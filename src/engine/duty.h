@@ -32,6 +32,9 @@ void weir__duty_unpark(weir__thread *thread);
 /* What the thread keeps, and what lies in its queues, is for whoever comes: others are woken. */
 void weir__duty_hand_over(weir__thread *thread);
 
+/* The thread has nothing to do, or is about to sleep: its time at work ends, if it was. */
+void weir__duty_leave_work(weir__thread *thread);
+
 /* The whole life of a thread of weir's own. */
 void weir__duty_run(weir__thread *thread);
 

@@ -21,6 +21,8 @@
 #include "engine/options.h"
 #include "engine/shutdown.h"
 #include "engine/signal.h"
+#include "engine/trace.h"
+#include "engine/traceparent.h"
 #include "engine/watchdog.h"
 #include "sync/word.h"
 
@@ -69,13 +71,36 @@ static void free_memory(weir_engine *engine)
     if (weir__load(&engine->admin, relaxed) != NULL) {
         engine->admin_close(engine);
     }
+    if (weir__load(&engine->metrics, relaxed) != NULL) {
+        engine->metrics_close(engine);
+    }
+    weir__trace_close(engine);
+    weir__carriers_close(engine);
     weir__channels_close(engine);
     weir__waiters_free(engine);
+    weir__latency_rules_free(engine);
     weir__release_text(&allocator, engine->name);
+    weir__helper_plan_free(engine, &engine->scheduler_plan);
+    weir__helper_plan_free(engine, &engine->helper_plan);
     if (engine->configured.config != NULL) {
         engine->configured.release(engine->configured.config);
     }
     weir__release(&allocator, engine, sizeof(*engine));
+}
+
+static weir_status plan_helpers(weir_engine *engine, weir_error *error)
+{
+    weir_engine_options *o = &engine->options;
+    weir_status status =
+        weir__helper_plan_make(engine, &engine->scheduler_plan, o->scheduler_thread,
+                               "weir_engine_options.scheduler_thread", error);
+    if (status == WEIR_OK) {
+        status = weir__helper_plan_make(engine, &engine->helper_plan, o->helper_thread,
+                                        "weir_engine_options.helper_thread", error);
+    }
+    o->scheduler_thread = NULL; /* they are the caller's, and copied */
+    o->helper_thread = NULL;
+    return status;
 }
 
 weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *error)
@@ -93,6 +118,8 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
     }
     engine->allocator = *allocator;
     engine->options = checked;
+    engine->born = weir__clock_now();
+    engine->born_wall = weir__clock_wall();
     weir__stores_open(&engine->stores, &engine->allocator);
     weir__blocks_open(engine);
     const char *name = checked.name != NULL ? checked.name : "weir";
@@ -102,7 +129,12 @@ weir_engine *weir_engine_create(const weir_engine_options *options, weir_error *
         return NULL;
     }
     engine->options.name = engine->name;
+    if (plan_helpers(engine, error) != WEIR_OK) {
+        free_memory(engine);
+        return NULL;
+    }
     weir__store(&engine->timers_left, checked.timers_max, relaxed);
+    weir__store(&engine->latency_every, checked.latency_every, relaxed);
     weir__log_open(&engine->log, checked.log, checked.log_context, checked.log_level, engine->name);
     engine->log.begin = weir__context_handler_begin;
     engine->log.end = weir__context_handler_end;

@@ -11,12 +11,14 @@
 #include "engine/dead_letter.h"
 #include "engine/dispatcher.h"
 #include "engine/down.h"
+#include "engine/helper.h"
 #include "engine/registry.h"
 #include "engine/reshape.h"
 #include "engine/scheduler.h"
 #include "engine/thread.h"
 #include "engine/waiter.h"
 #include "observe/log.h"
+#include "observe/recorder.h"
 #include "queue/pool.h"
 #include "sync/mutex.h"
 #include "weir/weir.h"
@@ -44,6 +46,22 @@ typedef struct weir__room_wait {
     weir__atomic_u32 waiters;
 } weir__room_wait;
 
+/* Recordings (engine/trace.c). */
+typedef struct weir__tracing {
+    weir__atomic_u32 on;                     /* a hint: `recorder` is worth a look; which it is */
+    WEIR__ATOMIC(weir__recorder *) recorder; /* NULL: nothing is recorded */
+    weir__mutex lock;                        /* guards the two above against each other, and: */
+    weir__recorder *kept;                    /* the last one, on or over; or NULL */
+    uint64_t serial;                         /* recordings so far */
+} weir__tracing;
+
+/* All that live of an engine (engine/traceparent.c): what a stop has left does not end, and would
+ * keep its carriers. */
+typedef struct weir__carriers {
+    weir__brief lock;
+    struct weir__carrier *first;
+} weir__carriers;
+
 /* What the end of an engine asks of the host room. */
 typedef struct weir__host_hooks {
     void (*stop)(weir_engine *engine);  /* before the engine does, if nobody has */
@@ -54,11 +72,13 @@ typedef struct weir__host_hooks {
 struct weir_engine {
     /* Read by everyone on every post, written at transitions. */
     weir__atomic_u32 phase;
-    weir__atomic_u32 attention;  /* != 0: a freeze is under way or done; look closer */
-    weir__atomic_u32 monitoring; /* a wait word (engine/monitor.h) */
-    weir__atomic_u32 watching;   /* a wait word (engine/watchdog.h) */
-    weir__atomic_u32 pressed;    /* feeds that wait for room somewhere (engine/fed.h) */
-    weir__mutex count_lock;      /* taken for counting while attention is set */
+    weir__atomic_u32 attention;     /* != 0: a freeze is under way or done; look closer */
+    weir__atomic_u32 monitoring;    /* a wait word (engine/monitor.h) */
+    weir__atomic_u32 watching;      /* a wait word (engine/watchdog.h) */
+    weir__atomic_u32 latency_every; /* one event in so many is stamped (engine/stamp.h) */
+    weir__atomic_u32 pressed;       /* feeds that wait for room somewhere (engine/fed.h) */
+    weir__tracing tracing;          /* its first word belongs to these */
+    weir__mutex count_lock;         /* taken for counting while attention is set */
     weir__registry registry;
     weir__stores stores; /* what mailboxes are made of */
     uint64_t serial;     /* unique in the process; its lowest 8 bits are in every handle */
@@ -89,6 +109,10 @@ struct weir_engine {
     weir__atomic_u64 placed;                  /* grows when it changes who runs what, or where */
     WEIR__ATOMIC(struct weir__admin *) admin; /* the host room's, the same */
     void (*admin_close)(weir_engine *engine);
+    WEIR__ATOMIC(struct weir__metrics *) metrics; /* the metric room's, the same */
+    void (*metrics_close)(weir_engine *engine);
+    weir__atomic_u32 metrics_processors_max; /* as its configuration says; 0: the default */
+    weir_ns born, born_wall;                 /* when it was created, by both clocks */
 
     _Alignas(64) WEIR__ATOMIC(weir__context *) contexts; /* a list that only grows */
     WEIR__ATOMIC(struct weir__signal_ring *) signals;    /* a list that only grows, too */
@@ -116,12 +140,16 @@ struct weir_engine {
     weir__phase stop_from;      /* under registry.lock: the phase that the stop has ended */
     weir_status stop_status;    /* written before stop_done = 2 */
     weir_stop_report stop_report;
+    weir__mutex look_lock;   /* of who adds all counters up */
+    uint64_t accepted_told;  /* under look_lock: the most that anybody was told */
     weir_error *start_error; /* under registry.lock: where a failed init reports */
     weir__atomic_u32 start_failed;
     weir__atomic_u32 inits_awaited; /* before RUNNING: inits that the start waits for */
     struct weir__keeper *keeper;    /* under registry.lock: asynchronous stops */
     struct weir__monitor *monitor;  /* under registry.lock: looks after what threads keep */
-    weir__atomic_u64 tending;       /* the monitor's mark */
+    weir__helper_plan scheduler_plan, helper_plan; /* written at create */
+    weir__helper watchdog_helper, monitor_helper, keeper_helper;
+    weir__atomic_u64 tending; /* the monitor's mark */
 
     /* Timers (engine/scheduler.h). Made under registry.lock. */
     WEIR__ATOMIC(struct weir__scheduler *) schedulers[WEIR__SCHEDULERS_MAX];
@@ -135,11 +163,14 @@ struct weir_engine {
     struct weir__watchdog *watchdog; /* under registry.lock */
     weir__atomic_u32 stacks;         /* threads can be asked for theirs; written by the start */
     weir__mutex watch_lock;
-    weir__watched *watched; /* a list; under watch_lock */
-    weir__cell stuck;       /* handlers and hooks that were reported; the watchdog writes it */
-    uint64_t agent_ids;     /* given so far; under registry.lock */
-    weir__watches watches;  /* under registry.lock (engine/down.h) */
-    weir__letters letters;  /* engine/dead_letter.h */
+    weir__watched *watched;    /* a list; under watch_lock */
+    weir__cell stuck;          /* handlers and hooks that were reported; the watchdog writes it */
+    uint64_t agent_ids;        /* given so far; under registry.lock */
+    weir__watches watches;     /* under registry.lock (engine/down.h) */
+    weir__letters letters;     /* engine/dead_letter.h */
+    weir__atomic_u64 stampers; /* contexts that have begun to stamp */
+    weir__latency_rules latencies; /* under registry.lock (engine/latency.h) */
+    weir__carriers carriers;
     /* What it was made from, if that was a configuration (the settings room's). */
     weir__mutex configure_lock; /* held while another one is applied */
     weir__configured configured;

@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "engine/life.h"
 #include "engine/parcel.h"
+#include "engine/supervise.h"
 #include "engine/timer.h"
 #include "engine/turn.h"
 
@@ -152,7 +153,7 @@ static weir_status handle_trigger(weir__agenda *agenda, void *state, weir_turn *
     if (status != WEIR_OK) {
         status = weir__turn_judge(turn, status, &due.event);
     }
-    if (status != WEIR_OK && weir__processor_cold_of(turn->processor)->supervision == NULL) {
+    if (status != WEIR_OK && weir__supervise_resumes(turn->processor)) {
         weir__life_failed(turn, &due.event, status);
         status = WEIR_OK;
     }

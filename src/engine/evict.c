@@ -10,6 +10,7 @@
  */
 #include "engine/evict.h"
 
+#include "engine/probe.h"
 #include "engine/ready.h"
 #include "sync/thread.h"
 
@@ -41,6 +42,7 @@ static weir__claim attempt(const weir__posting *by, weir__processor *processor,
         weir__lone_put(context, spent);
     }
     if (popped == WEIR__POP_EVENT) {
+        WEIR__PROBE2(drop, (uint64_t)weir__load(&processor->id, relaxed), WEIR__PROBE_DROP_OLDEST);
         evicted->happened = true;
         evicted->state = weir__load(&oldest.envelope.state, relaxed);
         evicted->flow = oldest.envelope.flow;

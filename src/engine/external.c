@@ -129,10 +129,8 @@ int32_t weir_thread_run_once(weir_engine *engine, weir_thread handle, uint32_t l
         weir__watched_up(engine, &thread->watched);
     }
     const bool idle = turn_until(thread, first + most);
+    weir__duty_leave_work(thread); /* also with some left: what follows is the application's time */
     if (idle) {
-        if (handled_by(thread) != first) {
-            weir__store(&thread->last_work, (uint64_t)weir__clock_now(), relaxed);
-        }
         weir__watched_rest(&thread->watched);
         if (thread->hosts || thread->poller.alarm_at != WEIR_FOREVER) {
             set_alarm(thread);

@@ -397,7 +397,7 @@ void weir__scheduler_run(void *argument)
 {
     weir__scheduler *scheduler = argument;
     weir_engine *engine = scheduler->engine;
-    weir__os_thread_name("weir-timer");
+    weir__helper_begin(engine, &scheduler->helper, &engine->scheduler_plan, "timer");
     weir__os_thread_precise();
     const bool attached = weir__context_attach(scheduler->context, &scheduler->seat);
     weir__context_handler_begin(); /* whatever runs here is a hook */
@@ -411,6 +411,7 @@ void weir__scheduler_run(void *argument)
     if (attached) { /* else a hook that posts has another one, and nothing is lost */
         weir__context_detach(scheduler->context);
     }
+    weir__helper_end(&scheduler->helper);
     /* [H3] pairs with [H4]: what has become of all timers. */
     weir__store(&scheduler->left, 1, release);
     weir__engine_progress(engine);

@@ -98,14 +98,14 @@ weir__idle_step weir__idle_step_next(weir__idle *idle, weir_ns (*now)(void))
     }
 }
 
-void weir__idle_work(weir__idle *idle, weir_ns (*now)(void))
+void weir__idle_work(weir__idle *idle, weir_ns now)
 {
     if (idle->began == 0) {
         return;
     }
     /* One long silence must not teach us for ever that nothing comes: it counts as twice the
      * bound, so a few quick arrivals bring the spin back. */
-    weir_ns waited = now() - idle->began;
+    weir_ns waited = now - idle->began;
     if (waited > 2 * idle->spin_max) {
         waited = 2 * idle->spin_max;
     }

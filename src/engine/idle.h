@@ -33,6 +33,6 @@ typedef struct weir__idle {
 void weir__idle_open(weir__idle *idle, weir_idle strategy, weir_ns spin_max, weir_ns sleep);
 weir__idle_step weir__idle_step_next(weir__idle *idle, weir_ns (*now)(void));
 /* Work was found after at least one empty round. */
-void weir__idle_work(weir__idle *idle, weir_ns (*now)(void));
+void weir__idle_work(weir__idle *idle, weir_ns now);
 
 #endif /* WEIR_ENGINE_IDLE_H */

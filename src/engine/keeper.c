@@ -123,7 +123,8 @@ static void keep(void *argument)
 {
     weir__keeper *keeper = argument;
     weir__mutex *lock = &keeper->engine->registry.lock;
-    weir__os_thread_name("weir-keeper");
+    weir_engine *engine = keeper->engine;
+    weir__helper_begin(engine, &engine->keeper_helper, &engine->helper_plan, "keeper");
     for (;;) {
         const uint32_t seen = weir__load(&keeper->word, acquire);
         weir__stop *said = NULL;
@@ -134,17 +135,19 @@ static void keep(void *argument)
         weir__mutex_unlock(lock);
         let_go(keeper, said);
         if (quit) {
-            return;
+            break;
         }
         weir__wait_until(&keeper->word, seen, next);
     }
+    weir__helper_end(&engine->keeper_helper);
 }
 
 /* A stop of the engine takes as long as it takes: it has a thread of its own. */
 static void stop_engine(void *argument)
 {
     weir__keeper *keeper = argument;
-    weir__os_thread_name("weir-stopper");
+    weir__helper helper = { 0 }; /* it is shown nowhere: all others end meanwhile */
+    weir__helper_begin(keeper->engine, &helper, &keeper->engine->helper_plan, "stopper");
     weir__shutdown(keeper->engine, keeper->stop_timeout);
 }
 

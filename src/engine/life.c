@@ -193,6 +193,7 @@ void weir__life_free(weir_engine *engine, weir__processor *processor)
     weir__release_text(&engine->allocator, cold->end_text);
     weir__subscriptions_free(engine, cold->subscriptions);
     weir__asks_free(engine, weir__load(&cold->asks, relaxed));
+    weir__latency_end(engine, cold);
     weir__release_text(&engine->allocator, cold->name);
     weir__release(&engine->allocator, cold, sizeof(*cold));
     weir__store(&processor->cold, NULL, relaxed);
@@ -230,6 +231,7 @@ static void unregister(weir_engine *engine, weir__processor *processor)
             weir__namemap_remove(&engine->registry.names, cold->name);
         }
         weir__life_leave_family(cold);
+        weir__latency_end(engine, cold);
         if (cold->stop != NULL) {
             weir__stop_add(cold->stop, processor, weir__cell_read(&cold->left));
             weir__stop_answer(cold->stop, WEIR_OK);

@@ -224,11 +224,13 @@ static void watch(void *argument)
 {
     const weir__monitor *monitor = argument;
     bool goes_on = true;
-    weir__os_thread_name("weir-monitor");
+    weir_engine *engine = monitor->engine;
+    weir__helper_begin(engine, &engine->monitor_helper, &engine->helper_plan, "monitor");
     while (goes_on && sleep_until_needed(monitor->engine)) {
         goes_on = tick(monitor);
         lift_bounds(monitor->engine);
     }
+    weir__helper_end(&engine->monitor_helper);
 }
 
 void weir__monitor_wake(weir_engine *engine)

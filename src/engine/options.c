@@ -52,6 +52,9 @@ weir_status weir__options_engine(const weir_engine_options *in, weir_engine_opti
                        "one of WEIR_CRASH_REPORT_...");
     weir__check_span(&check, "stuck_after", &out->stuck_after, WEIR_MS, WEIR_FOREVER, STUCK_AFTER);
     weir__check_number32(&check, "channels_max", &out->channels_max, 1, WEIR__CHANNELS_MAX, 65536);
+    weir__check_number32(&check, "latency_every", &out->latency_every, 1, UINT32_MAX, 64);
+    weir__check_number32(&check, "latency_max_processors", &out->latency_max_processors, 1, 100000,
+                         1000);
     if (check.status == WEIR_OK && out->backoff_base >= out->backoff_max) {
         char text[128];
         snprintf(text, sizeof(text), "is %lld ns, must be less than backoff_max (%lld ns)",
@@ -68,33 +71,31 @@ weir_status weir__options_engine(const weir_engine_options *in, weir_engine_opti
     return check.status;
 }
 
-static void check_cores(weir__checker *check, const weir_thread_options *out)
+static void check_cores(weir__checker *check, const int32_t *cores, uint32_t count)
 {
-    if (out->core_count > 1024) {
+    if (count > 1024) {
         weir__check_refuse(check, "core_count", "is more than 1024");
-    } else if (out->core_count > 0 && out->cores == NULL) {
+    } else if (count > 0 && cores == NULL) {
         weir__check_refuse(check, "cores", "is NULL, must have core_count entries");
     }
-    for (uint32_t i = 0; check->status == WEIR_OK && out->cores != NULL && i < out->core_count;
-         i++) {
-        if (out->cores[i] < 0) {
+    for (uint32_t i = 0; check->status == WEIR_OK && cores != NULL && i < count; i++) {
+        if (cores[i] < 0) {
             char text[96];
-            snprintf(text, sizeof(text), "has %d, must be core numbers from 0 on",
-                     (int)out->cores[i]);
+            snprintf(text, sizeof(text), "has %d, must be core numbers from 0 on", (int)cores[i]);
             weir__check_refuse(check, "cores", text);
         }
     }
 }
 
-static void check_priority(weir__checker *check, const weir_thread_options *out)
+static void check_priority(weir__checker *check, weir_priority priority, int32_t value)
 {
-    const int32_t value = out->priority_value;
     char text[96];
-    if (out->priority == WEIR_PRIORITY_NICE && (value < -20 || value > 19)) {
+    weir__check_choice(check, "priority", (int)priority, WEIR_PRIORITY_ROUND_ROBIN,
+                       "one of WEIR_PRIORITY_...");
+    if (priority == WEIR_PRIORITY_NICE && (value < -20 || value > 19)) {
         snprintf(text, sizeof(text), "is %d, must be -20 to 19 for nice", (int)value);
         weir__check_refuse(check, "priority_value", text);
-    } else if ((out->priority == WEIR_PRIORITY_FIFO ||
-                out->priority == WEIR_PRIORITY_ROUND_ROBIN) &&
+    } else if ((priority == WEIR_PRIORITY_FIFO || priority == WEIR_PRIORITY_ROUND_ROBIN) &&
                (value < 1 || value > 99)) {
         snprintf(text, sizeof(text), "is %d, must be 1 to 99 for fifo and round-robin", (int)value);
         weir__check_refuse(check, "priority_value", text);
@@ -136,13 +137,21 @@ weir_status weir__options_thread(const weir_thread_options *in, weir_thread_opti
     }
     weir__check_span(&check, "idle_sleep", &out->idle_sleep, 1, HOUR, WEIR_MS);
     weir__check_span(&check, "max_park", &out->max_park, 1, HOUR, WEIR_MS);
-    check_cores(&check, out);
-    weir__check_choice(&check, "priority", (int)out->priority, WEIR_PRIORITY_ROUND_ROBIN,
-                       "one of WEIR_PRIORITY_...");
-    check_priority(&check, out);
+    check_cores(&check, out->cores, out->core_count);
+    check_priority(&check, out->priority, out->priority_value);
     if (out->dispatchers == NULL) {
         out->dispatchers = usual;
     }
+    return check.status;
+}
+
+weir_status weir__options_helper(const weir_helper_options *in, weir_helper_options *out,
+                                 weir_error *error)
+{
+    weir__checker check = weir__check_begin("weir_helper_options", out, sizeof(*out), in, error);
+    weir__check_name(&check, "name", out->name);
+    check_cores(&check, out->cores, out->core_count);
+    check_priority(&check, out->priority, out->priority_value);
     return check.status;
 }
 

@@ -17,6 +17,9 @@ weir_status weir__options_thread(const weir_thread_options *in, weir_thread_opti
                                  weir_error *error);
 weir_status weir__options_dispatcher(const weir_dispatcher_options *in,
                                      weir_dispatcher_options *out, weir_error *error);
+/* NULL: nothing is said, and all is zero. */
+weir_status weir__options_helper(const weir_helper_options *in, weir_helper_options *out,
+                                 weir_error *error);
 weir_status weir__options_assignment(const weir_assignment_options *in,
                                      weir_assignment_options *out, weir_error *error);
 /* Without what depends on the engine: mailbox_max and the like may still be 0. */

@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "engine/block.h"
 #include "engine/post.h"
+#include "engine/stamp.h"
 
 /* A checked event, on its way into an envelope. */
 typedef struct weir__parcel {
@@ -166,7 +167,10 @@ static WEIR__ALWAYS void weir__parcel_deliver(const weir__posting *by, weir__mai
     uint32_t at = 0;
     if (claim == WEIR__CLAIM_FIRST) {
         weir__lone *lone = weir__stock_get_lone(stock);
-        const uint32_t state = weir__parcel_put(by, &parcels[0], &lone->envelope);
+        uint32_t state = weir__parcel_put(by, &parcels[0], &lone->envelope);
+        if (weir__unlikely(weir__stamp_due(by->context))) {
+            state |= weir__stamp_lone(by->context, mailbox, lone);
+        }
         weir__init(&lone->envelope.state, state | WEIR__ENVELOPE_FILLED);
         weir__mailbox_put_first(mailbox, before, lone);
         at = 1;
@@ -178,7 +182,12 @@ static WEIR__ALWAYS void weir__parcel_deliver(const weir__posting *by, weir__mai
                            weir__mailbox_offset(mailbox->page_class, next);
         /* The page stays while one of its places is ours and not filled. */
         do {
-            weir__envelope_fill(envelope, weir__parcel_put(by, &parcels[at], envelope));
+            uint32_t state = weir__parcel_put(by, &parcels[at], envelope);
+            if (weir__unlikely(weir__stamp_due(by->context))) {
+                state |= weir__stamp_placed(by->context, mailbox, envelope, state,
+                                            weir__page_length(mailbox->page_class) - in_page);
+            }
+            weir__envelope_fill(envelope, state);
             at++;
             envelope++;
         } while (at < count && --in_page > 0);

@@ -51,6 +51,7 @@ static weir_status drop_newest(const weir__posting *by, weir__processor *process
         }
     } while (!weir__cas(&cold->dropped_newest, &dropped, dropped + 1, acq_rel, relaxed));
     weir__cell *cell = &by->context->tally.dropped_newest;
+    WEIR__PROBE2(drop, (uint64_t)weir__load(&processor->id, relaxed), WEIR__PROBE_DROP_NEWEST);
     /* [Q1]: done, and attempted before. */
     weir__store(cell, weir__load(cell, relaxed) + 1, release);
     return WEIR_DROPPED;
@@ -236,6 +237,8 @@ weir_status weir__post_counted(const weir__posting *by, weir_processor to, const
     }
     if (status != WEIR_OK) {
         status = refuse(by, to, event, status);
+    } else {
+        WEIR__PROBE4(post, to.id, by->sender, event->type, event->size);
     }
     if (weir__tell_begin()) {
         weir__tell_end(

@@ -118,6 +118,7 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
     weir__store(&p->cold, NULL, relaxed);
     weir__store(&p->handled, 0, relaxed);
     weir__store(&p->dead, 0, relaxed);
+    weir__store(weir__registry_high(p), 0, relaxed);
     weir__store(&p->control, o->init != NULL ? WEIR__CONTROL_INIT : 0u, relaxed);
     weir__mailbox_open_within(&p->mailbox, limit,
                               more != NULL && more->within != 0 ? more->within : limit, batch,
@@ -306,6 +307,7 @@ static weir_processor publish(weir_engine *engine, weir__context *context, entry
         weir__namemap_put(&engine->registry.names, cold->name, handle.id);
         weir__add(&engine->registry.named, 1, relaxed);
     }
+    weir__latency_begin(engine, p);
     /* Posters may have been faster: then it is ready already, and init comes first all the same. */
     if (init && weir__mailbox_rouse(&p->mailbox)) {
         weir__dispatcher_push(e->dispatcher, p);

@@ -8,6 +8,7 @@
 #define WEIR_ENGINE_PROCESSOR_H
 
 #include "engine/dispatcher.h"
+#include "engine/outcome.h"
 #include "queue/mailbox.h"
 #include "weir/processor.h"
 
@@ -25,11 +26,13 @@ enum {
     WEIR__CONTROL_ESCALATED = 1u << 7, /* a child's failure waits for its decision */
     WEIR__CONTROL_RESUMED = 1u << 8,   /* ... which its own parent has made: go on */
 
-    WEIR__CONTROL_CHORE = 1u << 9, /* its chore hook is asked for (engine/chore.h) */
+    WEIR__CONTROL_CHORE = 1u << 9,   /* its chore hook is asked for (engine/chore.h) */
+    WEIR__CONTROL_HALTED = 1u << 10, /* somebody outside has it put aside (engine/halt.h) */
 };
 
 /* It may be put aside: no turn of it is sure to come soon. */
-#define WEIR__CONTROL_ASIDE (WEIR__CONTROL_RETRY | WEIR__CONTROL_RESTART | WEIR__CONTROL_ESCALATED)
+#define WEIR__CONTROL_ASIDE                                                                        \
+    (WEIR__CONTROL_RETRY | WEIR__CONTROL_RESTART | WEIR__CONTROL_ESCALATED | WEIR__CONTROL_HALTED)
 
 /* What waits is thrown away, and the end follows. */
 #define WEIR__CONTROL_ENDS (WEIR__CONTROL_FREEZE | WEIR__CONTROL_BROKEN | WEIR__CONTROL_FAILED)
@@ -94,6 +97,7 @@ typedef struct weir__processor_cold {
     bool ending;                  /* closes when its last child has ended */
     bool end_waits;               /* closed and drained, put aside until its last child has ended */
     bool restart_waits;           /* put aside until its last child has ended, then restarted */
+    bool halted;                  /* put aside until its asker lets it go (engine/halt.h) */
     bool escalation_passed;       /* its failure is with its parent's parent now */
     weir_status escalation;       /* its failure, which waits for the parent's decision */
     struct weir__processor *escalations;     /* children that wait for a decision ... */
@@ -112,7 +116,12 @@ typedef struct weir__processor_cold {
     weir__atomic_u64 frozen_handled, frozen_dead;
     weir_status end_reason;                /* owner, so the next two */
     char *end_text;                        /* of weir_turn_fail, if that is why it ends; or NULL */
-    struct weir__supervision *supervision; /* set once; NULL: it resumes */
+    struct weir__supervision *supervision; /* set once, later under registry.lock; NULL: it
+                                              resumes */
+    struct weir__halt *halt;               /* owner: to be put aside for it at the turn's end */
+    WEIR__ATOMIC(struct weir__latency *)
+    latency; /* under registry.lock; the owner reads it inside
+                                                     its mark. NULL: it is not measured */
 } weir__processor_cold;
 
 /* Where it runs. A move may make that stale at once, which is harmless: who takes it from there
@@ -214,5 +223,7 @@ size_t weir__processor_text(const weir__processor *processor, char *out, size_t 
  * what was accepted is outstanding. */
 uint64_t weir__processor_done(const weir__processor *processor);
 uint64_t weir__processor_evicted(const weir__processor *processor);
+/* registry.lock held (engine/counters.c). One has ended: adds what it had. */
+void weir__counters_gone(weir__outcome *gone, const weir__processor *processor);
 
 #endif /* WEIR_ENGINE_PROCESSOR_H */

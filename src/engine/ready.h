@@ -8,6 +8,7 @@
 #define WEIR_ENGINE_READY_H
 
 #include "engine/monitor.h"
+#include "engine/probe.h"
 
 /* The thread of `serving`. False: somebody is raiding its list; put it elsewhere. */
 static inline bool weir__keep(weir__serving *serving, weir__processor *processor)
@@ -34,6 +35,7 @@ static inline void weir__ready(weir__context *context, weir__processor *processo
 {
     weir__serving *keeping = context->keeping;
     weir__dispatcher *dispatcher = weir__processor_dispatcher(processor);
+    WEIR__PROBE2(ready, processor, dispatcher);
     if (keeping != NULL && keeping->dispatcher == dispatcher &&
         weir__likely(weir__keep(keeping, processor))) {
         return;

@@ -39,7 +39,7 @@ void weir__registry_close(weir_engine *engine)
     }
     for (uint32_t i = 0; i * WEIR__CHUNK_SLOTS < registry->used; i++) {
         weir__release(&engine->allocator, weir__load(&registry->chunks[i], relaxed),
-                      WEIR__CHUNK_SLOTS * sizeof(weir__processor));
+                      WEIR__CHUNK_BYTES);
     }
     weir__release(&engine->allocator, registry->chunks,
                   registry->chunks_max * sizeof(*registry->chunks));
@@ -106,7 +106,7 @@ static weir__processor *new_slot(weir_engine *engine, weir_status *status)
     }
     weir__processor *chunk = weir__load(&registry->chunks[chunk_index], relaxed);
     if (chunk == NULL) {
-        chunk = weir__allocate(&engine->allocator, WEIR__CHUNK_SLOTS * sizeof(*chunk));
+        chunk = weir__allocate(&engine->allocator, WEIR__CHUNK_BYTES);
         if (chunk == NULL) {
             *status = WEIR_E_NOMEM;
             return NULL;
@@ -169,6 +169,7 @@ void weir__registry_retire(weir_engine *engine, weir__processor *processor)
     /* The generation stays, without a tag: no handle matches. */
     const uint64_t id = weir__load(&processor->id, relaxed);
     registry->done_gone += weir__processor_done(processor);
+    weir__counters_gone(&registry->gone, processor);
     weir__store(&processor->id, id & ~WEIR__HANDLE_TAG, release);
     processor->ready_next = registry->limbo;
     registry->limbo = processor;

@@ -17,6 +17,7 @@
 
 #include "base/namemap.h"
 #include "sync/atomic.h"
+#include "engine/outcome.h"
 #include "engine/processor.h"
 #include "sync/mutex.h"
 #include "weir/base.h"
@@ -28,6 +29,10 @@
 #endif
 #define WEIR__CHUNKS_MAX 32769u
 
+/* Behind the slots of a chunk: the most events that each processor was seen to have, which is
+ * written by its owner. */
+#define WEIR__CHUNK_BYTES (WEIR__CHUNK_SLOTS * (sizeof(weir__processor) + sizeof(weir__atomic_u32)))
+
 typedef struct weir__registry {
     weir__mutex lock; /* guards everything here, and the families of processors */
     WEIR__ATOMIC(weir__processor *) * chunks; /* chunks_max of them; entries are set once */
@@ -38,6 +43,7 @@ typedef struct weir__registry {
     uint32_t needing;   /* of them: those with needs_final */
     uint32_t colds;     /* slots with a cold part, those in limbo included */
     uint64_t done_gone; /* weir__processor_done of those that are gone */
+    weir__outcome gone; /* what they had in all: figures add up without them */
     weir__processor *free;
     weir__processor *limbo;
     weir__processor *in_grace;
@@ -68,6 +74,14 @@ static inline weir__processor *weir__registry_find(weir__registry *registry, wei
     /* [S3] pairs with [S4]: the processor is complete. A zero handle matches no living slot. */
     const uint64_t id = weir__load(&processor->id, acquire);
     return weir__likely(id == handle.id && (id & WEIR__HANDLE_TAG) != 0) ? processor : NULL;
+}
+
+/* The owner, or whoever has the processor by handle. */
+static inline weir__atomic_u32 *weir__registry_high(weir__processor *processor)
+{
+    const uint32_t at = weir__processor_index(processor) % WEIR__CHUNK_SLOTS;
+    weir__processor *chunk = processor - at;
+    return (weir__atomic_u32 *)(void *)(chunk + WEIR__CHUNK_SLOTS) + at;
 }
 
 /* A slot that was handed out at least once. */

@@ -15,8 +15,7 @@ static weir_status serve(void *state, weir_turn *turn, const weir_event *event)
 {
     const weir__turn_request *r = event->data;
     (void)state;
-    r->run(r->argument, turn);
-    return WEIR_OK;
+    return r->run(r->argument, turn);
 }
 
 static void drop(void *payload)

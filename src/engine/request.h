@@ -13,8 +13,8 @@
 #include "weir/turn.h"
 
 typedef struct weir__turn_request {
-    /* The turn; at most once. */
-    void (*run)(void *argument, weir_turn *turn);
+    /* The turn; at most once. OK, or what engine/halt.h has. */
+    weir_status (*run)(void *argument, weir_turn *turn);
     /* Any thread, once: after run, or when it is certain that run will not come (refused, dropped,
      * dead, left). Brief: takes no lock. */
     void (*over)(void *argument);

@@ -212,6 +212,11 @@ void weir__engine_configure_unlock(weir_engine *engine)
     weir__mutex_unlock(&engine->configure_lock);
 }
 
+void weir__engine_metrics_max(weir_engine *engine, uint32_t processors)
+{
+    weir__store(&engine->metrics_processors_max, processors, relaxed);
+}
+
 const weir_allocator *weir__engine_allocator(const weir_engine *engine)
 {
     return &engine->allocator;

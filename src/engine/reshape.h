@@ -62,6 +62,8 @@ typedef struct weir__configured {
 /* From lock to unlock nobody else applies one. False, and not locked: the engine is not usable. */
 bool weir__engine_configure_lock(weir_engine *engine, weir__configured **configured);
 void weir__engine_configure_unlock(weir_engine *engine);
+/* How many processors have figures of their own, if nobody says otherwise. */
+void weir__engine_metrics_max(weir_engine *engine, uint32_t processors);
 const weir_allocator *weir__engine_allocator(const weir_engine *engine);
 bool weir__engine_inside_handler(void);
 

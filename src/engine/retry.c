@@ -53,8 +53,9 @@ void weir__retry_hold(weir_turn *turn, weir__envelope *envelope)
         } else {
             held->envelope = *envelope;
         }
-        /* A signal's envelope goes back to it at once; this is a copy. */
-        weir__init(&held->envelope.state, state & ~(uint32_t)WEIR__ENVELOPE_SIGNAL);
+        /* A signal's envelope goes back to it at once; this is a copy. Its time was measured. */
+        weir__init(&held->envelope.state,
+                   state & ~(uint32_t)(WEIR__ENVELOPE_SIGNAL | WEIR__ENVELOPE_STAMPS));
         s->tries = 0;
         weir__or(&turn->processor->control, WEIR__CONTROL_RETRY, relaxed);
     }

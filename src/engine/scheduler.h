@@ -20,6 +20,7 @@
 #define WEIR_ENGINE_SCHEDULER_H
 
 #include "engine/context.h"
+#include "engine/helper.h"
 #include "engine/watched.h"
 #include "observe/histogram.h"
 #include "sync/mutex.h"
@@ -54,6 +55,7 @@ typedef struct weir__scheduler {
     weir_engine *engine;
     uint32_t index;
     weir__os_thread os;
+    weir__helper helper;
 } weir__scheduler;
 
 /* The one that the calling thread adds to; *status: E_NOMEM, E_SYSTEM, STOPPING. */

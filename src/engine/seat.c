@@ -44,6 +44,7 @@ static void forget(weir__serving *serving)
     weir__store(&serving->wakeups, 0, relaxed);
     weir__store(&serving->wakeups_found, 0, relaxed);
     weir__store(&serving->handled_before, 0, relaxed);
+    weir__latency_reset(&serving->latency);
 }
 
 /* As new, under this name. False: no memory, and nothing has changed. */
@@ -264,6 +265,7 @@ static weir__thread *new_seat(weir_engine *engine, bool external, weir_error *er
     thread->context.engine = engine;
     thread->context.stock.stores = &engine->stores;
     thread->context.plain_below = WEIR__PLAIN_BELOW;
+    thread->context.stamp_in = 1;
     thread->context.thread = thread;
     thread->trail.engine = engine;
     thread->trail.thread = thread;
@@ -372,6 +374,14 @@ static void settle(weir__thread *thread)
     weir__store(&thread->backoffs, 0, relaxed);
     weir__store(&thread->first_work, 0, relaxed);
     weir__store(&thread->last_work, 0, relaxed);
+    weir__store(&thread->busy, 0, relaxed);
+    weir__store(&thread->began, 0, relaxed);
+    weir__store(&thread->ended, 0, relaxed);
+    weir__store(&thread->cpu, 0, relaxed);
+    thread->told.busy = thread->told.alive = thread->told.cpu = 0;
+    if (thread->generation > 1) {
+        weir__thread_figures_reset(&thread->figures);
+    }
     weir__store(&thread->leave, 0, relaxed);
     weir__watched_rest(&thread->watched);
     weir__store(&thread->state, WEIR__THREAD_NEW, release);

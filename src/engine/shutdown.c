@@ -272,11 +272,13 @@ static uint64_t freeze_and_count(weir_engine *engine)
         const uint64_t frozen = count_frozen(engine);
         waiting += done > frozen ? done - frozen : 0;
     } while (moved(engine) && ++tries < 1000);
-    if (weir__load(&engine->feeds, acquire) != NULL) {
-        waiting += engine->fed->waiting(engine); /* nobody takes from feeds any more */
-    }
     weir__mutex_unlock(&engine->count_lock);
     weir__mutex_unlock(&engine->registry.lock);
+    /* Nobody takes from feeds any more. Without the locks: who publishes holds its feed's, and may
+     * be about to ask the registry where a subscriber is. */
+    if (weir__load(&engine->feeds, acquire) != NULL) {
+        waiting += engine->fed->waiting(engine);
+    }
     return waiting;
 }
 

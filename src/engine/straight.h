@@ -11,6 +11,7 @@
 #define WEIR_ENGINE_STRAIGHT_H
 
 #include "engine/parcel.h"
+#include "engine/probe.h"
 #include "engine/ready.h"
 #include "sync/tell.h"
 
@@ -52,6 +53,9 @@ static WEIR__ALWAYS bool weir__post_straight(const weir__posting *by, weir_proce
             weir__likely(weir__offer_to(by, processor, &parcel) <= WEIR__CLAIM_FIRST);
     }
     weir__context_leave(context);
+    if (weir__likely(accepted)) {
+        WEIR__PROBE4(post, to.id, by->sender, event->type, event->size);
+    }
     if (accepted && weir__tell_begin()) {
         weir__tell_end("posts %s", event->type->name);
     }

@@ -18,6 +18,7 @@
 #include "engine/freeze.h"
 #include "engine/life.h"
 #include "engine/own.h"
+#include "engine/halt.h"
 #include "engine/retry.h"
 #include "engine/room.h"
 #include "engine/stop.h"
@@ -108,6 +109,13 @@ static bool may_restart(weir__supervision *s)
     return true;
 }
 
+/* One that somebody asked for is not among those that become too many. */
+static void pass_over(weir__supervision *s)
+{
+    const uint64_t count = weir__cell_read(&s->restarts);
+    s->restarted_at[count % s->restart_max] = weir__clock_now() - s->restart_window - 1;
+}
+
 /* No child is left. */
 static bool restart_now(weir_turn *turn)
 {
@@ -142,14 +150,10 @@ static bool has_children(const weir__processor *processor)
     return weir__processor_cold_of(processor)->first_child != NULL;
 }
 
-static bool restart(weir_turn *turn, weir_status reason)
+static bool begin_restart(weir_turn *turn)
 {
     weir__processor *processor = turn->processor;
     weir_engine *engine = turn->context->engine;
-    weir__supervision *s = weir__supervision_of(processor);
-    if (!may_restart(s)) {
-        return stop(turn, reason, "it is stopped: it was restarted too often");
-    }
     /* First: whoever adds a child under the lock sees it, or is seen by us. */
     weir__or(&processor->control, WEIR__CONTROL_RESTART, relaxed);
     weir__mutex_lock(&engine->registry.lock);
@@ -160,6 +164,13 @@ static bool restart(weir_turn *turn, weir_status reason)
         return false;
     }
     return restart_now(turn);
+}
+
+static bool restart(weir_turn *turn, weir_status reason)
+{
+    return may_restart(weir__supervision_of(turn->processor))
+               ? begin_restart(turn)
+               : stop(turn, reason, "it is stopped: it was restarted too often");
 }
 
 static bool aside_for_children(weir_turn *turn)
@@ -349,9 +360,43 @@ static bool end_event(weir_turn *turn, weir__envelope *envelope, const weir_even
     return apply(turn, directive, reason) && goes_on;
 }
 
+/* A request from outside, which is handled by this. */
+static bool carry_out(weir_turn *turn, weir__envelope *envelope, weir_status what)
+{
+    weir__context *context = turn->context;
+    weir__processor *processor = turn->processor;
+    const bool restarts = what == WEIR__RESTARTS;
+    weir__envelope_end(context, envelope, weir__load(&envelope->state, relaxed));
+    if (restarts) {
+        weir__cell_add(&context->tally.hooks_due, 1); /* before the request is done with */
+    }
+    const bool goes_on = weir__freeze_count(context, processor, true);
+    if ((weir__load(&processor->control, acquire) & WEIR__CONTROL_FREEZE) != 0 ||
+        weir__engine_phase(context->engine) >= WEIR__ABANDONED) {
+        if (restarts) {
+            weir__supervise_over(context); /* its end has come anyway, and no hook may begin */
+        } else {
+            weir__halt_lost(turn);
+        }
+        return false;
+    }
+    if (!restarts) {
+        turn->aside = WEIR__ASIDE_HALT;
+        return false;
+    }
+    weir__supervision *s = weir__supervision_of(processor);
+    s->reason = WEIR_OK;
+    snprintf(s->text, sizeof(s->text), "it was asked for");
+    pass_over(s);
+    return begin_restart(turn) && goes_on;
+}
+
 bool weir__supervise(weir_turn *turn, weir__envelope *envelope, const weir_event *event,
                      weir_status reason)
 {
+    if (reason == WEIR__RESTARTS || reason == WEIR__HALTS) {
+        return carry_out(turn, envelope, reason);
+    }
     const bool blameless = reason == WEIR__FORGOTTEN;
     const weir_directive directive =
         blameless ? WEIR_RESUME : directive_for(turn->processor, envelope);
@@ -386,8 +431,7 @@ static bool leave_list(weir__processor *child)
 
 void weir__supervise_hurry(weir_engine *engine, weir__processor *processor)
 {
-    const weir__supervision *s = of(processor);
-    if (s == NULL) {
+    if (weir__halt_end(processor) || of(processor) == NULL) {
         return;
     }
     if (leave_list(processor)) {
@@ -408,6 +452,8 @@ bool weir__supervise_aside(weir_turn *turn)
         return aside_for_children(turn);
     case WEIR__ASIDE_PARENT:
         return aside_for_parent(turn);
+    case WEIR__ASIDE_HALT:
+        return weir__halt_aside(turn);
     case WEIR__ASIDE_NOT:
     default:
         return false;

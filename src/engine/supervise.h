@@ -30,6 +30,7 @@ typedef enum weir__aside {
     WEIR__ASIDE_RETRY,
     WEIR__ASIDE_CHILDREN,
     WEIR__ASIDE_PARENT,
+    WEIR__ASIDE_HALT,
 } weir__aside;
 
 /* Of a processor that does not just resume. All of it is the owner's, but for the cells. */
@@ -50,6 +51,13 @@ typedef struct weir__supervision {
 static inline weir__supervision *weir__supervision_of(const weir__processor *processor)
 {
     return weir__processor_cold_of(processor)->supervision;
+}
+
+/* Owner: a failure is the end of its event, and of nothing else. */
+static inline bool weir__supervise_resumes(const weir__processor *processor)
+{
+    const weir__supervision *s = weir__supervision_of(processor);
+    return s == NULL || s->on_failure == WEIR_RESUME;
 }
 
 /* At registration. NULL: no memory. */

@@ -18,6 +18,7 @@
 #include "engine/monitor.h"
 #include "engine/options.h"
 #include "engine/placement.h"
+#include "engine/probe.h"
 #include "engine/watchdog.h"
 #include "sync/crash.h"
 #include "sync/stack.h"
@@ -47,6 +48,8 @@ static bool settle_in(weir__thread *thread)
     const weir_thread_options *options = &thread->options;
     char component[96];
     char number[16];
+    weir__store(&thread->began, (uint64_t)weir__clock_now(), relaxed);
+    weir__store(&thread->ended, 0, relaxed);
     weir__os_thread_name(thread->name);
     weir__store(&thread->system_id, (uint32_t)weir__os_thread_id(), relaxed);
     if (weir__load(&engine->stacks, relaxed) != 0) {
@@ -100,6 +103,7 @@ static void run(void *argument)
 {
     weir__thread *thread = argument;
     weir_engine *engine = thread->engine;
+    thread->context.trace_serial = 0; /* what the last one on this seat recorded is its own */
     if (thread->crash_stack != NULL) {
         weir__crash_stack_begin(thread->crash_stack);
     }
@@ -132,6 +136,9 @@ static void run(void *argument)
         weir__crash_stack_end(thread->crash_stack);
     }
     weir__watched_by(&thread->watched, 0);
+    const weir_ns cpu = weir__os_thread_cpu(weir__os_thread_id());
+    weir__store(&thread->cpu, cpu > 0 ? (uint64_t)cpu : 0, relaxed);
+    weir__store(&thread->ended, (uint64_t)weir__clock_now(), relaxed);
     weir__store(&thread->system_id, 0, relaxed);
     weir__store(&thread->state, WEIR__THREAD_LEFT, seq_cst);
     weir__add(&engine->threads_out, 1, seq_cst);
@@ -146,6 +153,7 @@ weir_status weir__thread_start(weir__thread *thread, weir_error *error)
         if (!weir__duty_park(thread)) {
             weir__doorbell_ring(weir__load(&thread->doorbell, relaxed));
         }
+        weir__store(&thread->began, (uint64_t)weir__clock_now(), relaxed);
         weir__store(&thread->state, WEIR__THREAD_READY, release);
         return WEIR_OK;
     }
@@ -186,6 +194,7 @@ weir_status weir__thread_await(weir__thread *thread, weir_error *error)
 
 void weir__thread_wake(weir__thread *thread)
 {
+    WEIR__PROBE1(wake, thread->index);
     weir__store(&thread->wake, 1, seq_cst);
     /* If it has none yet: the thread clears the word after it gets one, and before it looks whether
      * there is something to do. */

@@ -6,10 +6,12 @@
 #ifndef WEIR_ENGINE_THREAD_H
 #define WEIR_ENGINE_THREAD_H
 
+#include "engine/busy.h"
 #include "engine/context.h"
 #include "engine/dispatcher.h"
 #include "engine/idle.h"
 #include "engine/kept.h"
+#include "engine/latency.h"
 #include "engine/watched.h"
 #include "sync/poller.h"
 #include "sync/thread.h"
@@ -40,6 +42,7 @@ typedef struct weir__serving {
     weir__cell handled, turns, try_locks, try_locks_failed, backoffs, backoff_ns, rounds, wakeups,
         wakeups_found;
     weir__cell handled_before; /* `handled`, when the present thread began. Under registry.lock */
+    weir__latency latency;     /* of what this thread handled for the dispatcher */
 } weir__serving;
 
 /* Of a dispatcher: what its threads know of it, those that have left included. */
@@ -58,6 +61,10 @@ struct weir_turn {
     uint32_t state;                /* of its envelope */
     weir__envelope *place;         /* of the event at hand, if it lies in a page; else NULL ... */
     weir__envelope *place_end;     /* ... and behind the last one that may be there */
+    const weir__page *page;        /* where stamps may lie; any: it is looked at whose they are */
+    weir__serving *serving;        /* for which dispatcher the turn is run */
+    weir_handler measured;         /* of a stamped event: who handles it (engine/latency.h) ... */
+    weir_ns stamp;                 /* ... and when it was posted */
     struct weir__at_hand *at_hand; /* in a flow's handler: which one (flow/worker.h); else NULL */
     weir_ns now;                   /* 0: not read yet in this turn */
     uint32_t ahead;                /* events of this batch behind the one at hand */
@@ -109,11 +116,17 @@ typedef struct weir__thread {
     weir__atomic_u32 share_at;         /* the monitor: keeping so many, it has work for two */
     uint64_t turns_seen, handled_seen; /* the monitor's: at its last look */
     weir__cell first_work, last_work;  /* times */
+    weir__cell busy;                   /* engine/busy.h */
+    weir__cell began, ended;           /* times; ended is 0 while it runs */
+    weir__cell cpu;                    /* of a thread that has ended */
     weir_turn turn;
     weir__trail trail;
     weir__watched watched; /* up: it is not parked */
 
     /* Control. */
+    struct {
+        weir_ns busy, alive, cpu;
+    } told; /* the most that anybody was told. Under registry.lock */
     char *name;
     weir__atomic_u64 id;   /* its handle; 0: not to be reached. Under registry.lock, so all of
                                     these */
@@ -136,6 +149,7 @@ typedef struct weir__thread {
     weir_error start_error; /* written by the thread before it reports */
 
     weir__attachment seat;
+    weir__thread_figures figures;
 
     /* External ones. */
     weir__atomic_u32 turning; /* somebody is inside run_once */

@@ -3,9 +3,10 @@
  * crash report (engine/crash.c) needs to name the guilty.
  *
  * Written by its thread only, with six stores an event; read by the same thread, in a signal
- * handler, and by the watchdog (engine/watchdog.c), which sees from `at` whether something goes on
- * and on, and reads of the step under way who and what it is. What that reads is atomic, and all of
- * it relaxed: the order is the reader's business, which has heavy barriers for it. No clock is
+ * handler, by the watchdog (engine/watchdog.c), which sees from `at` whether something goes on and
+ * on, and reads of the step under way who and what it is, and by people who ask for the last events
+ * of a processor (engine/trace_recent.c). What those read is atomic, and all of it relaxed: the
+ * order is the reader's business, which has heavy barriers for it. No clock is
  * asked. Processors are kept by handle: whoever is gone by then is shown by number.
  *
  * SPDX-License-Identifier: Apache-2.0
@@ -35,8 +36,8 @@ typedef enum weir__hook {
 typedef struct weir__step {
     weir__cell processor;                       /* who ran: a handle */
     WEIR__ATOMIC(const weir_event_type *) type; /* NULL: it was an init or a destroy ... */
-    uint64_t sender;                            /* a handle; 0: an ordinary thread */
-    uint64_t size; /* ... namely this weir__hook; of an event: of its payload */
+    weir__cell sender;                          /* a handle; 0: an ordinary thread */
+    weir__cell size; /* ... namely this weir__hook; of an event: of its payload */
 } weir__step;
 
 /* A move is half a step, counted in bytes of `steps`: the place of a step is then one mask away. */
@@ -120,8 +121,8 @@ static inline void weir__trail_event(weir__trail *trail, weir_processor self,
     const uint64_t size = event->size;
     const uint64_t at = weir__trail_at(trail);
     weir__step *step = weir__trail_next(trail, at);
-    step->sender = sender;
-    step->size = size;
+    WEIR__TRAIL_WRITE(trail, &step->sender, sender);
+    WEIR__TRAIL_WRITE(trail, &step->size, size);
     WEIR__TRAIL_WRITE(trail, &step->processor, self.id);
     WEIR__TRAIL_WRITE(trail, &step->type, type);
     WEIR__TRAIL_WRITE(trail, &trail->at, at + WEIR__TRAIL_MOVE);
@@ -146,8 +147,8 @@ static inline void weir__trail_hook(weir__trail *trail, uint64_t processor, weir
     weir__step *step = weir__trail_next(trail, at);
     WEIR__TRAIL_WRITE(trail, &step->processor, processor);
     WEIR__TRAIL_WRITE(trail, &step->type, NULL);
-    step->sender = 0;
-    step->size = hook;
+    WEIR__TRAIL_WRITE(trail, &step->sender, 0);
+    WEIR__TRAIL_WRITE(trail, &step->size, hook);
     WEIR__TRAIL_WRITE(trail, &trail->at, at + WEIR__TRAIL_MOVE + hook);
 }
 

@@ -12,10 +12,13 @@
 #include "base/assert.h"
 #include "engine/ask.h"
 #include "engine/block.h"
+#include "engine/latency.h"
 #include "engine/own.h"
+#include "engine/stamp.h"
 
 #define WEIR__ENVELOPE_SPECIAL                                                                     \
-    (WEIR__ENVELOPE_HOLDS | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN | WEIR__ENVELOPE_ASKS)
+    (WEIR__ENVELOPE_HOLDS | WEIR__ENVELOPE_ALONE | WEIR__ENVELOPE_OWN | WEIR__ENVELOPE_ASKS |      \
+     WEIR__ENVELOPE_STAMPS)
 
 /* What few events have. */
 static inline void weir__event_read_special(weir__envelope *envelope, uint32_t state,
@@ -46,14 +49,9 @@ static inline void weir__event_read(weir__envelope *envelope, uint32_t state, we
 }
 
 /* Returns who handles it, which is mostly who handles the others. */
-WEIR__SELDOM static weir_handler weir__event_open_special(weir__processor *processor,
-                                                          weir__envelope *envelope, uint32_t state,
-                                                          weir_event *event, weir__context *context)
+static inline weir_handler weir__event_handler(weir__processor *processor, weir__envelope *envelope,
+                                               uint32_t state)
 {
-    if (weir__unlikely((state & WEIR__ENVELOPE_ORIGINS) != 0)) {
-        weir__origin_enter(context, weir__envelope_origin(envelope, state));
-    }
-    weir__event_read_special(envelope, state, event);
     if ((state & WEIR__ENVELOPE_ASKED) != 0) {
         return weir__ask_close(processor, weir__lone_of(envelope));
     }
@@ -61,15 +59,30 @@ WEIR__SELDOM static weir_handler weir__event_open_special(weir__processor *proce
                                              : processor->handler;
 }
 
+WEIR__SELDOM static weir_handler weir__event_open_special(weir_turn *turn, weir__envelope *envelope,
+                                                          uint32_t state, weir_event *event)
+{
+    if (weir__unlikely((state & WEIR__ENVELOPE_ORIGINS) != 0)) {
+        weir__origin_enter(turn->context, weir__envelope_origin(envelope, state));
+    }
+    weir__event_read_special(envelope, state, event);
+    const weir_handler handler = weir__event_handler(turn->processor, envelope, state);
+    if ((state & WEIR__ENVELOPE_STAMPS) != 0) {
+        turn->stamp = weir__stamp_read(turn->page, envelope, state);
+        turn->measured = handler;
+        return turn->stamp != 0 ? weir__latency_handle : handler;
+    }
+    return handler;
+}
+
 /* Returns who handles it. */
-static inline weir_handler weir__event_open(weir__context *context, weir__processor *processor,
-                                            weir__envelope *envelope, uint32_t state,
-                                            weir_event *event)
+static inline weir_handler weir__event_open(weir_turn *turn, weir__envelope *envelope,
+                                            uint32_t state, weir_event *event)
 {
     weir__event_read(envelope, state, event);
     return weir__likely((state & WEIR__ENVELOPE_SPECIAL) == 0)
-               ? processor->handler
-               : weir__event_open_special(processor, envelope, state, event, context);
+               ? turn->processor->handler
+               : weir__event_open_special(turn, envelope, state, event);
 }
 
 /* It is over: the event's own references. */
@@ -77,7 +90,7 @@ static inline void weir__event_close(weir__context *context, weir__envelope *env
                                      uint32_t state)
 {
     if (weir__unlikely((state & WEIR__ENVELOPE_HOLDS) != 0)) {
-        if (weir__unlikely((state & WEIR__ENVELOPE_ORIGINS) != 0)) {
+        if (weir__unlikely((state & (WEIR__ENVELOPE_ORIGINS | WEIR__ENVELOPE_CARRIED)) != 0)) {
             weir__envelope_end(context, envelope, state);
         } else {
             weir__block_release(context, envelope->payload.shared.block);

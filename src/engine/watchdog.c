@@ -324,7 +324,7 @@ static void watch(void *argument)
 {
     weir__watchdog *dog = argument;
     weir_engine *engine = dog->engine;
-    weir__os_thread_name("weir-watchdog");
+    weir__helper_begin(engine, &engine->watchdog_helper, &engine->helper_plan, "watchdog");
     while (sleep_until_needed(engine)) {
         do { /* whoever goes to sleep and gets up all the time does not wake it every time */
             const weir_ns next = look_at_all(dog);
@@ -333,6 +333,7 @@ static void watch(void *argument)
                  anybody_up(engine));
     }
     (void)look_at_all(dog); /* who has returned meanwhile */
+    weir__helper_end(&engine->watchdog_helper);
 }
 
 void weir__watchdog_wake(weir_engine *engine)

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "feed/feed.h"
 #include "feed/position.h"
+#include "feed/subscribers.h"
 
 /* Feed's lock held. */
 static void add_lanes(weir__feed *feed, weir_feed_counters *sums)
@@ -39,4 +40,22 @@ weir_status weir_feed_counters_get(weir_engine *engine, weir_feed handle, weir_f
     weir__mutex_unlock(&feed->lock);
     weir__position_sums(feed, &sums);
     return weir__struct_fill(out, &sums, sizeof(sums));
+}
+
+uint32_t weir__feed_subscribers(weir__feed *feed, weir_processor *out, uint32_t room)
+{
+    uint32_t count = 0;
+    if (feed == NULL) {
+        return 0;
+    }
+    weir__mutex_lock(&feed->lock);
+    for (uint32_t i = 0; i < feed->lane_count; i++) {
+        const weir__lane *lane = feed->lanes[i];
+        const uint32_t readers = weir__load((weir__atomic_u32 *)(uintptr_t)&lane->count, relaxed);
+        for (uint32_t r = 0; r < readers && count < room; r++) {
+            out[count++] = lane->readers[r]->subscriber;
+        }
+    }
+    weir__mutex_unlock(&feed->lock);
+    return count;
 }

@@ -11,9 +11,11 @@
 
 #include <string.h>
 
+#include "engine/probe.h"
 #include "engine/ready.h"
 #include "engine/room.h"
 #include "engine/straight.h"
+#include "engine/traceparent.h"
 #include "feed/lane.h"
 #include "feed/members.h"
 #include "feed/position.h"
@@ -77,8 +79,10 @@ static weir_status offer(weir__issue *issue, weir__lane *lane)
         weir__claim_status(weir__offer_to(&issue->by, processor, &issue->parcel));
     if (weir__unlikely(status != WEIR_OK)) {
         unshare(issue);
+        return status;
     }
-    return status;
+    WEIR__PROBE2(posts, to.id, 1);
+    return WEIR_OK;
 }
 
 /* Into a lane of one subscriber. False: it has no room. */
@@ -276,22 +280,54 @@ static weir_status accept(weir__feed *feed, const weir__posting *by, const weir_
     return status;
 }
 
+/* What is at hand while something is published, if it is not what was at hand before. */
+typedef struct entrance {
+    bool entered;
+    weir_origin *at_hand; /* before, and after; or NULL */
+    weir_origin *made;    /* a carrier in front of the feed's own, to be released; or NULL */
+} entrance;
+
 /* Feed's lock held. What is published from here on carries what the feed's next mark is to know of,
- * unless the publisher handles an event that has an origin. *entered: leave it afterwards. */
-static weir_status enter_origin(weir__feed *feed, weir__context *context, bool *entered)
+ * unless the publisher handles an event whose end somebody wants to know. If *in says that it was
+ * entered: leave it afterwards. */
+static weir_status enter_origin(weir__feed *feed, weir__context *context, entrance *in)
 {
     weir_origin *origin = NULL;
-    const weir_status status =
-        context->origin == NULL ? weir__position_origin(feed, &origin) : WEIR_OK;
-    *entered = origin != NULL;
-    if (origin != NULL) {
-        weir__origin_enter(context, origin);
+    *in = (entrance){ .at_hand = context->origin };
+    if (weir__origin_tracking(in->at_hand) != NULL) {
+        return WEIR_OK;
     }
-    return status;
+    const weir_status status = weir__position_origin(feed, &origin);
+    if (status != WEIR_OK || origin == NULL) {
+        return status;
+    }
+    if (weir__unlikely(in->at_hand != NULL)) {
+        in->made = weir__carrier_before(feed->engine, in->at_hand, origin);
+        if (in->made == NULL) {
+            return WEIR_E_NOMEM;
+        }
+        origin = in->made;
+    }
+    in->entered = true;
+    weir__origin_enter(context, origin);
+    return WEIR_OK;
+}
+
+/* No lock held: the last reference to what was made may be ours. */
+static void leave_origin(weir__context *context, const entrance *in)
+{
+    if (in->at_hand != NULL) {
+        weir__origin_enter(context, in->at_hand);
+    } else {
+        weir__origin_leave(context);
+    }
+    if (in->made != NULL) {
+        weir__origin_release(in->made);
+    }
 }
 
 /* Feed's lock held, and given up: no code of the application runs under it. */
-static void let_go(weir__feed *feed, const weir__posting *by, rest *left, bool entered)
+static void let_go(weir__feed *feed, const weir__posting *by, rest *left, const entrance *in)
 {
     const char *warning = feed->warning;
     char slowest[sizeof(feed->sums.slowest)];
@@ -303,8 +339,8 @@ static void let_go(weir__feed *feed, const weir__posting *by, rest *left, bool e
     weir__parcel_unpack(by, &left->parcel);
     weir_block_release(left->named);
     weir_event_release(&left->kept);
-    if (weir__unlikely(entered)) {
-        weir__origin_leave(by->context);
+    if (weir__unlikely(in->entered)) {
+        leave_origin(by->context, in);
     }
     if (weir__unlikely(warning != NULL)) {
         const weir_log_field fields[] = { { "feed", feed->name }, { "subscriber", slowest } };
@@ -316,15 +352,15 @@ static void let_go(weir__feed *feed, const weir__posting *by, rest *left, bool e
 static weir_status publish(weir__feed *feed, const weir__posting *by, const weir_event *event)
 {
     rest left = { .named = NULL };
-    bool entered;
+    entrance in;
     if (!take(feed, by)) {
         return weir__post_is_open(by) ? WEIR_FULL : WEIR_STOPPING;
     }
-    weir_status status = enter_origin(feed, by->context, &entered);
+    weir_status status = enter_origin(feed, by->context, &in);
     if (status == WEIR_OK) {
         status = accept(feed, by, event, &left);
     }
-    let_go(feed, by, &left, entered);
+    let_go(feed, by, &left, &in);
     if (weir__tell_begin()) {
         weir__tell_end("publishes %s into %s: %s", event->type->name, feed->name,
                        weir_status_name(status));
@@ -387,7 +423,7 @@ weir_status weir_feed_publish(weir_engine *engine, weir_feed handle, const weir_
 static weir_status replay_one(weir__feed *feed, const weir__posting *by, bool *over)
 {
     rest left = { .named = NULL };
-    bool entered = false;
+    entrance in = { .entered = false };
     if (!take(feed, by)) {
         return weir__post_is_open(by) ? WEIR_FULL : WEIR_STOPPING;
     }
@@ -399,14 +435,14 @@ static weir_status replay_one(weir__feed *feed, const weir__posting *by, bool *o
         *over = true;
     } else {
         const weir__kept_event kept = *first;
-        status = enter_origin(feed, by->context, &entered);
+        status = enter_origin(feed, by->context, &in);
         status = status == WEIR_OK ? issue_event(feed, by, &kept.event, &kept, &left) : status;
         if (status == WEIR_OK) {
             left.kept = weir__replay_take(feed);
             feed->sums.replayed++;
         }
     }
-    let_go(feed, by, &left, entered);
+    let_go(feed, by, &left, &in);
     return status;
 }
 

@@ -13,6 +13,7 @@
  */
 #include "feed/pump.h"
 
+#include "engine/probe.h"
 #include "engine/ready.h"
 #include "engine/room.h"
 
@@ -163,6 +164,7 @@ static uint32_t offer_run(weir__pump *p, weir_processor to, weir__parcel *parcel
     if (*status != WEIR_OK) {
         return 0;
     }
+    WEIR__PROBE2(posts, to.id, count);
     deliver(p, processor, claim, before, parcels, count);
     return count;
 }

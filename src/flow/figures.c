@@ -20,21 +20,12 @@ static uint64_t submitted_to(weir__router *router)
     return sum;
 }
 
-/* Time in handlers, estimated from those that were timed. */
-static uint64_t busy_of(const weir__worker *worker)
-{
-    const uint64_t timed = weir__cell_read(&worker->timed);
-    const uint64_t all = weir__cell_read(&worker->handled) + weir__cell_read(&worker->dead);
-    const uint64_t busy = weir__cell_read(&worker->busy);
-    return timed > 0 ? (uint64_t)((double)busy / (double)timed * (double)all) : 0;
-}
-
 static double imbalance_of(const weir__router *router)
 {
     uint64_t sum = 0;
     uint64_t most = 0;
     for (uint32_t i = 0; i < router->worker_count; i++) {
-        const uint64_t busy = busy_of(&router->workers[i]);
+        const uint64_t busy = weir__cell_read(&router->workers[i].busy);
         sum += busy;
         most = busy > most ? busy : most;
     }
@@ -167,7 +158,7 @@ weir_status weir_worker_counters_get(weir_engine *engine, weir_router handle, ui
     c.beyond = beyond_of(router, worker);
     weir__context_leave(context);
     c.handled = weir__cell_read(&worker->handled) + weir__cell_read(&worker->dead);
-    c.busy = (weir_ns)busy_of(worker);
+    c.busy = (weir_ns)weir__cell_read(&worker->busy);
     c.processor = worker->handle;
     weir__mutex_lock(&router->look_lock);
     const weir_ns now = weir__clock_now();

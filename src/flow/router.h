@@ -121,11 +121,17 @@ typedef struct weir__worker {
     _Alignas(64) weir__brief lock;
     uint32_t chores; /* flows that somebody has something to say about; 0: none */
     bool ended;      /* no turn will come */
+    /* Of a target: flows that go there. Grows and falls under the shards' locks; of others see
+     * below. */
+    weir__atomic_u32 flows;
 
     /* Its own: cells that it writes in its turns. */
     _Alignas(64) weir__cell handled, dead;
     weir__cell made, ended_as[WEIR_FLOW_STOPPED + 1]; /* flows: one record may be many in a row */
-    weir__cell timed, busy;                           /* handlers, and how long they took */
+    /* Time in handlers: one that is timed stands for latency_every of them. It only grows, as a
+     * counter has to; an average times all of them would fall after every quick one. */
+    weir__cell busy;
+    uint64_t timed; /* so many of those are in it */
     uint32_t until_timed;
     weir__histogram latency;
 

@@ -17,6 +17,7 @@
 
 #include "base/assert.h"
 #include "engine/evict.h"
+#include "engine/probe.h"
 #include "engine/ready.h"
 #include "engine/room.h"
 #include "engine/straight.h"
@@ -142,6 +143,7 @@ static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
     if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
         return weir__claim_status(claim);
     }
+    WEIR__PROBE2(posts, worker->handle.id, 1);
     weir__parcel_deliver(&s->by, mailbox, claim, before, &s->parcel, 1);
     *ticket = weir__mailbox_ticket(before);
     if (claim == WEIR__CLAIM_FIRST) {
@@ -151,6 +153,14 @@ static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
 }
 
 /* ---- a flow ---- */
+
+/* Shard's lock held, which others' shards do not have. */
+static void count_target(weir__router *router, uint32_t target, int32_t by)
+{
+    if (router->targeted) {
+        weir__add(&router->workers[target].flows, (uint32_t)by, relaxed);
+    }
+}
 
 /* Shard's lock held. NULL: something is lacking, or there are too many. */
 WEIR__SELDOM static weir__flow *make_flow(submit *s, weir__shard *shard, weir_status *status)
@@ -181,6 +191,7 @@ WEIR__SELDOM static weir__flow *make_flow(submit *s, weir__shard *shard, weir_st
     }
     weir__flow *flow = weir__table_add(router, shard, s->key, s->bytes);
     flow->worker = (uint16_t)weir__router_least_loaded(router);
+    count_target(router, flow->worker, 1);
     s->bytes = NULL;
     s->crowded = weir__add(&router->live, 1, seq_cst) >= router->options.flows_max;
     return flow;
@@ -189,6 +200,7 @@ WEIR__SELDOM static weir__flow *make_flow(submit *s, weir__shard *shard, weir_st
 /* Shard's lock held: the first event of a new flow was not accepted. */
 static void unmake_flow(submit *s, weir__shard *shard, weir__flow *flow)
 {
+    count_target(s->router, flow->worker, -1);
     s->bytes = weir__table_remove(s->router, shard, flow);
     s->crowded = false;
     weir__sub(&s->router->live, 1, seq_cst);
@@ -207,7 +219,9 @@ static void choose_worker(submit *s, weir__flow *flow)
     weir_engine *engine = router->engine;
     if (least != flow->worker && weir__worker_depth(engine, &router->workers[least]) <
                                      weir__worker_depth(engine, &router->workers[flow->worker])) {
+        count_target(router, flow->worker, -1);
         flow->worker = (uint16_t)least;
+        count_target(router, least, 1);
         weir__add(&router->moved, 1, relaxed);
     }
 }

@@ -10,6 +10,7 @@
 #ifndef WEIR_FLOW_SUBMIT_H
 #define WEIR_FLOW_SUBMIT_H
 
+#include "engine/probe.h"
 #include "engine/straight.h"
 #include "flow/table.h"
 #include "flow/worker.h"
@@ -52,6 +53,7 @@ static WEIR__ALWAYS bool weir__offer_straight(const weir__posting *by, weir__rou
         return false;
     }
     parcel->flow = weir__routed(flow);
+    WEIR__PROBE2(posts, WEIR__PROBE_ID(processor), 1);
     weir__parcel_deliver(by, &processor->mailbox, claim, before, parcel, 1);
     *ready = claim == WEIR__CLAIM_FIRST ? processor : NULL;
     flow->submitted++;

@@ -45,6 +45,7 @@ static void dismiss(weir__context *context, weir__router *router, weir__shard *s
     if (!flow->lingers) { /* else it is counted as finished */
         weir__add(&router->dismissed[reason], 1, relaxed);
     }
+    weir__sub(&router->workers[flow->worker].flows, 1, relaxed);
     then->size = flow->size;
     then->bytes = weir__table_remove(router, shard, flow);
     weir__sub(&router->live, 1, seq_cst);

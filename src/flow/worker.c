@@ -92,16 +92,21 @@ static weir_status call(weir__worker *worker, weir_turn *turn, void *state, cons
 WEIR__SELDOM static weir_status handle_timed(weir__worker *worker, weir_turn *turn, void *state,
                                              const weir_event *event)
 {
-    worker->until_timed = worker->router->options.latency_every;
+    const uint64_t every = worker->router->options.latency_every;
+    worker->until_timed = (uint32_t)every;
     if (weir__load(&worker->router->untimed, relaxed) != 0) {
+        /* As those before them, on average. */
+        if (worker->timed > 0) {
+            weir__cell_add(&worker->busy, weir__cell_read(&worker->busy) / worker->timed++);
+        }
         return call(worker, turn, state, event);
     }
     const weir_ns began = weir__clock_now();
     const weir_status status = call(worker, turn, state, event);
     const weir_ns took = weir__clock_now() - began;
     weir__histogram_record(&worker->latency, (uint64_t)took);
-    weir__cell_add(&worker->timed, 1);
-    weir__cell_add(&worker->busy, (uint64_t)took);
+    worker->timed++;
+    weir__cell_add(&worker->busy, (uint64_t)took * every);
     return status;
 }
 

@@ -120,6 +120,9 @@ void weir__admin_explain_unknown(weir_engine *engine, weir__admin *admin, const 
 
 /* ---- answers (admin_answer.c) ---- */
 
+/* A string of JSON, whatever the bytes. False: no memory. */
+bool weir__admin_quote(weir__textbuf *out, const char *text);
+
 /* The whole answer as JSON; NULL: no memory. */
 char *weir__admin_answer(weir_engine *engine, const char *command, weir_status status,
                          const weir_admin_call *call, const char *error);
@@ -134,9 +137,13 @@ extern const weir__admin_group weir__admin_general; /* admin_general.c */
 extern const weir__admin_group weir__admin_engine;  /* admin_engine.c */
 extern const weir__admin_group weir__admin_flows;   /* admin_flows.c */
 extern const weir__admin_group weir__admin_host;    /* admin_host.c */
+extern const weir__admin_group weir__admin_latency; /* admin_latency.c */
+extern const weir__admin_group weir__admin_trace;   /* admin_trace.c */
+extern const weir__admin_group weir__admin_change;  /* admin_change.c */
 #define WEIR__ADMIN_GROUPS                                                                         \
     {                                                                                              \
-        &weir__admin_general, &weir__admin_engine, &weir__admin_flows, &weir__admin_host           \
+        &weir__admin_general, &weir__admin_engine, &weir__admin_flows, &weir__admin_host,          \
+            &weir__admin_latency, &weir__admin_trace, &weir__admin_change                          \
     }
 
 weir_status weir__admin_config_show(void *context, weir_admin_call *call); /* admin_config.c */
@@ -144,6 +151,12 @@ weir_status weir__admin_config_show(void *context, weir_admin_call *call); /* ad
 /* Control. The name of the component that the processor belongs to; false: to none. */
 bool weir__admin_component_of(weir_engine *engine, weir_processor processor, char *out,
                               size_t size); /* admin_host.c */
+
+/* Control. The processor that is called so; or it fails the call, and says which may be meant. */
+weir_status weir__admin_processor(weir_admin_call *call, const char *name,
+                                  weir_processor *out); /* admin_engine.c */
+/* True: it is one of those that a router consists of. */
+bool weir__admin_is_router_part(const char *name);
 
 /* A moment of the wall clock, as people write it. */
 void weir__admin_time(weir_admin_call *call, const char *key, weir_ns wall);

@@ -75,7 +75,7 @@ static const char *escape_of(const unsigned char *s, size_t length, char *buffer
     return NULL;
 }
 
-static bool add_quoted(weir__textbuf *out, const char *text)
+bool weir__admin_quote(weir__textbuf *out, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     size_t left = strlen(text);
@@ -122,8 +122,8 @@ static void add_field(weir_admin_call *call, const char *key, const char *value,
     const bool was_open = call->row_open;
     bool ok = add(&call->rows, was_open ? ", " : length > 0 ? ", {" : "{");
     call->row_open = true;
-    ok = ok && add_quoted(&call->rows, key) && add(&call->rows, ": ") &&
-         (quoted ? add_quoted(&call->rows, value) : add(&call->rows, value));
+    ok = ok && weir__admin_quote(&call->rows, key) && add(&call->rows, ": ") &&
+         (quoted ? weir__admin_quote(&call->rows, value) : add(&call->rows, value));
     settle(call, length, was_open, ok);
 }
 
@@ -194,8 +194,8 @@ weir_status weir_admin_fail(weir_admin_call *call, weir_status status, const cha
 static bool add_answer(weir__textbuf *out, const char *command, weir_status status,
                        const weir_admin_call *call, const char *error)
 {
-    bool ok = add(out, "{\"command\": ") && add_quoted(out, command) &&
-              add(out, ", \"status\": ") && add_quoted(out, weir_status_name(status)) &&
+    bool ok = add(out, "{\"command\": ") && weir__admin_quote(out, command) &&
+              add(out, ", \"status\": ") && weir__admin_quote(out, weir_status_name(status)) &&
               add(out, ", \"rows\": [");
     if (call != NULL && call->rows.length > 0) {
         ok = ok && weir__textbuf_append(out, call->rows.bytes, call->rows.length) &&
@@ -206,7 +206,7 @@ static bool add_answer(weir__textbuf *out, const char *command, weir_status stat
         ok = ok && add(out, ", \"cut\": true");
     }
     if (status != WEIR_OK) {
-        ok = ok && add(out, ", \"error\": ") && add_quoted(out, error);
+        ok = ok && add(out, ", \"error\": ") && weir__admin_quote(out, error);
     }
     return ok && add(out, "}");
 }

@@ -106,30 +106,46 @@ static weir_status remove_component(weir_admin_call *call, const char *name)
                : weir_admin_fail(call, status, "%s: %s", error.path, error.text);
 }
 
+weir_status weir__admin_processor(weir_admin_call *call, const char *name, weir_processor *out)
+{
+    nearest n = { .call = call, .wanted = name, .distance = SIZE_MAX };
+    n.found = weir_processor_find(call->engine, name);
+    if (n.found.id == 0) {
+        weir_processor_visit(call->engine, visit_nearest, &n);
+    }
+    *out = n.found;
+    return n.found.id != 0
+               ? WEIR_OK
+               : weir_admin_fail(call, WEIR_UNKNOWN, "no processor is called '%.64s'%s%s%s", name,
+                                 n.name[0] != '\0' ? "; did you mean '" : "", n.name,
+                                 n.name[0] != '\0' ? "'?" : "");
+}
+
+bool weir__admin_is_router_part(const char *name)
+{
+    return strncmp(name, ROUTER_PARTS, sizeof(ROUTER_PARTS) - 1) == 0;
+}
+
 static weir_status on_processors_stop(void *context, weir_admin_call *call)
 {
     (void)context;
     weir_stop_report report = WEIR_STOP_REPORT_INIT;
-    nearest n = { .call = call, .wanted = weir_admin_argument(call, 0), .distance = SIZE_MAX };
-    n.found = weir_processor_find(call->engine, n.wanted);
-    if (n.found.id == 0) {
-        weir_processor_visit(call->engine, visit_nearest, &n);
-    }
-    if (n.found.id == 0) {
-        return weir_admin_fail(call, WEIR_UNKNOWN, "no processor is called '%.64s'%s%s%s", n.wanted,
-                               n.name[0] != '\0' ? "; did you mean '" : "", n.name,
-                               n.name[0] != '\0' ? "'?" : "");
+    const char *name = weir_admin_argument(call, 0);
+    weir_processor found;
+    const weir_status known = weir__admin_processor(call, name, &found);
+    if (known != WEIR_OK) {
+        return known;
     }
     char component[64];
-    if (weir__admin_component_of(call->engine, n.found, component, sizeof(component))) {
+    if (weir__admin_component_of(call->engine, found, component, sizeof(component))) {
         return remove_component(call, component);
     }
-    if (strncmp(n.wanted, ROUTER_PARTS, sizeof(ROUTER_PARTS) - 1) == 0) {
+    if (weir__admin_is_router_part(name)) {
         return weir_admin_fail(call, WEIR_E_INVALID,
-                               "'%.64s' is a part of a router, which needs all of them", n.wanted);
+                               "'%.64s' is a part of a router, which needs all of them", name);
     }
-    const weir_status status = weir_processor_stop(call->engine, n.found, STOP_TIMEOUT, &report);
-    weir_admin_text(call, "processor", n.wanted);
+    const weir_status status = weir_processor_stop(call->engine, found, STOP_TIMEOUT, &report);
+    weir_admin_text(call, "processor", name);
     weir_admin_unsigned(call, "accepted", report.accepted);
     weir_admin_unsigned(call, "handled", report.handled);
     weir_admin_unsigned(call, "dropped", report.dropped);
@@ -142,11 +158,12 @@ static weir_status on_processors_stop(void *context, weir_admin_call *call)
 
 /* ---- threads ---- */
 
-/* What a thread serves. The table may be that of the next thread on the seat: then it is a
- * moment old. */
-static void name_dispatchers(weir_engine *engine, weir_thread thread, char *out, size_t size)
+/* What a thread serves; returns what it is. The table may be that of the next thread on the seat:
+ * then it is a moment old. */
+static const char *describe(weir_engine *engine, weir_thread thread, char *out, size_t size)
 {
     size_t used = 0;
+    const char *kind = "dispatcher";
     out[0] = '\0';
     weir__mutex_lock(&engine->registry.lock);
     const weir__thread *t = weir__thread_known(engine, thread);
@@ -155,8 +172,13 @@ static void name_dispatchers(weir_engine *engine, weir_thread thread, char *out,
         const int length = snprintf(out + used, size - used, "%s'%s'", i == 0 ? "" : " ",
                                     name != NULL ? name : "(its own)");
         used += length > 0 ? (size_t)length : 0;
+        kind = name != NULL ? kind : "dedicated";
+    }
+    if (t != NULL && (t->external || t->serving_count == 0)) {
+        kind = t->external ? "external" : "components";
     }
     weir__mutex_unlock(&engine->registry.lock);
+    return kind;
 }
 
 static bool visit_thread(void *context, weir_thread thread, const char *name)
@@ -167,9 +189,10 @@ static bool visit_thread(void *context, weir_thread thread, const char *name)
     if (weir_thread_counters_get(call->engine, thread, &c) != WEIR_OK) {
         return true;
     }
-    name_dispatchers(call->engine, thread, dispatchers, sizeof(dispatchers));
+    const char *kind = describe(call->engine, thread, dispatchers, sizeof(dispatchers));
     weir_admin_row(call);
     weir_admin_text(call, "thread", name);
+    weir_admin_text(call, "kind", kind);
     weir_admin_number(call, "system-id", c.system_id);
     weir_admin_number(call, "core", c.core);
     weir_admin_text(call, "dispatchers", dispatchers);
@@ -182,10 +205,25 @@ static bool visit_thread(void *context, weir_thread thread, const char *name)
     return !weir__admin_is_full(call);
 }
 
+/* Those that serve no dispatcher. */
+static void add_helpers(weir_admin_call *call)
+{
+    weir__helper_info helpers[WEIR__HELPERS_MAX];
+    const uint32_t count = weir__helpers_get(call->engine, helpers, WEIR__HELPERS_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        weir_admin_row(call);
+        weir_admin_text(call, "thread", helpers[i].name);
+        weir_admin_text(call, "kind", helpers[i].kind);
+        weir_admin_number(call, "system-id", helpers[i].system_id);
+        weir_admin_number(call, "core", helpers[i].core);
+    }
+}
+
 static weir_status on_threads(void *context, weir_admin_call *call)
 {
     (void)context;
     weir_thread_visit(call->engine, visit_thread, call);
+    add_helpers(call);
     return WEIR_OK;
 }
 
@@ -312,8 +350,9 @@ const weir__admin_group weir__admin_engine = {
         { "processors stop", "NAME",
           "drains a processor and its children, or a component, for up to 5 s; ends them",
           on_processors_stop, true, false },
-        { "threads", NULL, "threads: where they run, what they serve, how often they found nothing",
-          on_threads, false, false },
+        { "threads", NULL,
+          "all threads: what they are, where they run, how often they found nothing", on_threads,
+          false, false },
         { "dispatchers", NULL, "dispatchers: who serves them, what waits, contention",
           on_dispatchers, false, false },
         { "timers", NULL, "timers: how many, and how late they came", on_timers, false, false },

@@ -4,20 +4,18 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "engine/engine.h"
-#include "engine/visit.h"
 #include "host/admin.h"
 #include "weir/component.h"
+#include "weir/metrics.h"
 
 #define ERRORS_MAX 100u
 #define LETTERS_MAX 1000u
-#define RECENT (60 * WEIR_S) /* an error is news for so long */
 
 /* ---- components, services ---- */
 
@@ -204,86 +202,60 @@ static weir_status on_errors(void *context, weir_admin_call *call)
 
 /* ---- health ---- */
 
-enum { UP, DEGRADED, DOWN };
-#define REASONS_MAX 16u
-
 typedef struct health {
-    int state;
-    uint32_t count;
-    char reasons[REASONS_MAX][320];
+    weir_admin_call *call;
+    bool any;
 } health;
 
-__attribute__((format(printf, 3, 4))) static void worsen(health *h, int state, const char *format,
-                                                         ...)
+static bool add_reason(void *context, const char *what, weir_health status, const char *reason)
 {
-    h->state = state > h->state ? state : h->state;
-    if (h->count < REASONS_MAX) {
-        va_list arguments;
-        va_start(arguments, format);
-        (void)vsnprintf(h->reasons[h->count], sizeof(h->reasons[0]), format, arguments);
-        va_end(arguments);
-        h->count++;
-    }
-}
-
-static void look_at_engine(health *h, weir_engine *engine)
-{
-    char who[96] = "";
-    const weir__phase phase = weir__engine_phase(engine);
-    if (phase < WEIR__RUNNING) {
-        worsen(h, DOWN, "the engine has not started");
-    } else if (phase > WEIR__RUNNING) {
-        worsen(h, DOWN, "the engine stops");
-    }
-    const size_t stuck = weir__engine_stuck(engine, who, sizeof(who));
-    if (stuck > 0) {
-        worsen(h, DEGRADED, "%zu handler%s not returned for too long, that of '%s'%s", stuck,
-               stuck == 1 ? " has" : "s have", who, stuck == 1 ? "" : " among them");
-    }
-}
-
-static bool look_at_component(void *context, const weir_component_info *info)
-{
+    static const char *const names[] = { "up", "degraded", "down" };
     health *h = context;
-    if (strcmp(info->phase, "running") != 0) {
-        worsen(h, DEGRADED, "the %s '%s' is %s", kind_name(info->type->kind), info->name,
-               info->phase);
-    }
-    return true;
-}
-
-static void look_at_errors(health *h, const errors *e)
-{
-    const weir_ns since = weir__clock_wall() - RECENT;
-    size_t recent = 0;
-    for (size_t i = e->count; i > 0 && e->all[i - 1].time >= since; i--) {
-        recent++;
-    }
-    if (recent > 0) {
-        const weir_failure *last = &e->all[e->count - 1];
-        worsen(h, DEGRADED, "%zu error%s in the last minute, the last of '%s': %s", recent,
-               recent == 1 ? "" : "s", last->component, last->text);
-    }
+    h->any = true;
+    weir_admin_row(h->call);
+    weir_admin_text(h->call, "what", what);
+    weir_admin_text(h->call, "status", names[status <= WEIR_DOWN ? (unsigned)status : 2u]);
+    weir_admin_text(h->call, "reason", reason);
+    return !weir__admin_is_full(h->call);
 }
 
 static weir_status on_health(void *context, weir_admin_call *call)
 {
     (void)context;
-    static const char *const states[] = { "up", "degraded", "down" };
-    health h = { .state = UP };
-    errors *e = collect(call->engine);
-    if (e == NULL) {
+    health h = { .call = call };
+    weir_health_visit(call->engine, add_reason, &h);
+    if (!h.any) {
+        char what[128];
+        (void)snprintf(what, sizeof(what), "engine %s", call->engine->name);
+        (void)add_reason(&h, what, WEIR_UP, "");
+    }
+    return WEIR_OK;
+}
+
+/* ---- metrics ---- */
+
+/* The document in one field, as a text: it is what /metrics.json gives, for those who come by the
+ * socket. */
+static weir_status on_metrics_json(void *context, weir_admin_call *call)
+{
+    (void)context;
+    weir_metrics_options options = WEIR_METRICS_OPTIONS_INIT;
+    const char *most = weir_admin_argument(call, 0);
+    if (most != NULL) {
+        char *end;
+        const unsigned long long value = strtoull(most, &end, 10);
+        if (most[0] < '0' || most[0] > '9' || *end != '\0' || value < 1 || value > UINT32_MAX) {
+            return weir_admin_fail(call, WEIR_E_INVALID,
+                                   "how many processors: a number from 1 on, not '%s'", most);
+        }
+        options.processors_max = (uint32_t)value;
+    }
+    char *text = weir_metrics_json(call->engine, &options, NULL);
+    if (text == NULL) {
         return WEIR_E_NOMEM;
     }
-    look_at_engine(&h, call->engine);
-    weir_component_visit(call->engine, look_at_component, &h);
-    look_at_errors(&h, e);
-    weir__release(&call->engine->allocator, e, sizeof(*e));
-    for (uint32_t i = 0; i < (h.count > 0 ? h.count : 1); i++) {
-        weir_admin_row(call);
-        weir_admin_text(call, "health", states[h.state]);
-        weir_admin_text(call, "reason", h.count > 0 ? h.reasons[i] : "");
-    }
+    weir_admin_text(call, "json", text);
+    weir_metrics_free(call->engine, text);
     return WEIR_OK;
 }
 
@@ -297,6 +269,9 @@ const weir__admin_group weir__admin_host = {
           false, false },
         { "errors", NULL, "the last 100 errors, with component and time", on_errors, false, false },
         { "health", NULL, "up, degraded or down, and why", on_health, false, false },
+        { "metrics json", "[PROCESSORS]",
+          "every figure as one JSON document, of at most so many processors", on_metrics_json,
+          false, false },
     },
-    5,
+    6,
 };

@@ -105,7 +105,7 @@ static void end_as(weir_admin_call *call, uint32_t state)
     weir__word_wake(&call->state, INT32_MAX);
 }
 
-static void run_in_turn(void *argument, weir_turn *turn)
+static weir_status run_in_turn(void *argument, weir_turn *turn)
 {
     weir_admin_call *call = argument;
     uint32_t state = WEIR__CALL_QUEUED;
@@ -115,6 +115,7 @@ static void run_in_turn(void *argument, weir_turn *turn)
         call->turn = NULL;
         end_as(call, WEIR__CALL_DONE);
     }
+    return WEIR_OK;
 }
 
 static void request_over(void *argument)

@@ -209,6 +209,7 @@ static weir_status add_processor(weir_component *c, const weir_component_options
     weir_error own = WEIR_ERROR_INIT;
     const bool own_way = o->on_failure != WEIR_RESUME;
     weir_status status = choose_dispatcher(c, error);
+    c->ends_of_failure = (own_way ? o->on_failure : c->type.on_failure) == WEIR_STOP;
     if (status != WEIR_OK || (c->type.handler == NULL && c->type.cases.count == 0)) {
         return status;
     }

@@ -17,7 +17,7 @@
 #define LOOK_AGAIN WEIR_MS
 #define FLUSH_TRIES 6u /* of one that fails: with the delays between them about 0.3 s */
 
-static weir_ns left(weir__host *host, weir_ns deadline)
+weir_ns weir__host_left(weir__host *host, weir_ns deadline)
 {
     deadline = weir__host_deadline(host, deadline);
     if (deadline == WEIR_FOREVER) {
@@ -28,7 +28,7 @@ static weir_ns left(weir__host *host, weir_ns deadline)
 }
 
 /* A pause; a stop that wants to be quicker ends it. */
-static void rest(weir__host *host, weir_ns span)
+void weir__host_rest(weir__host *host, weir_ns span)
 {
     const uint32_t seen = weir__load(&host->stop_asked, relaxed);
     weir__word_wait(&host->stop_asked, seen, span);
@@ -45,7 +45,7 @@ static void unsubscribe(weir_component *c)
 }
 
 /* On its thread if that is there, else here if nobody is; else at the end of the engine. */
-static weir_status run(weir_component *c, weir__errand errand, weir_ns deadline)
+weir_status weir__component_run(weir_component *c, weir__errand errand, weir_ns deadline)
 {
     if (weir__host_is_alone(c->host)) {
         return weir__component_errand_here(c, errand, NULL);
@@ -54,22 +54,22 @@ static weir_status run(weir_component *c, weir__errand errand, weir_ns deadline)
 }
 
 /* A flush that is not done yet has all the time there is; one that fails some tries. */
-static weir_status flush_all(weir_component *c, weir_ns deadline)
+weir_status weir__component_flush(weir_component *c, weir_ns deadline)
 {
     weir_ns delay = 10 * WEIR_MS;
     uint32_t failures = 0;
     for (;;) {
-        const weir_status status = run(c, WEIR__ERRAND_FLUSH, deadline);
+        const weir_status status = weir__component_run(c, WEIR__ERRAND_FLUSH, deadline);
         if (status == WEIR_OK || status == WEIR_TIMEOUT || status == WEIR_STOPPING || c->lost) {
             return status;
         }
         failures += status < 0 ? 1 : 0;
-        if (failures == FLUSH_TRIES || left(c->host, deadline) == WEIR_NOW) {
+        if (failures == FLUSH_TRIES || weir__host_left(c->host, deadline) == WEIR_NOW) {
             weir__component_fail(c, status, "what it wrote last could not be flushed: %s",
                                  weir_status_text(status));
             return status;
         }
-        rest(c->host, status < 0 ? delay : LOOK_AGAIN);
+        weir__host_rest(c->host, status < 0 ? delay : LOOK_AGAIN);
         delay = status < 0 ? 2 * delay : delay;
     }
 }
@@ -84,11 +84,11 @@ static void send_finish(weir_component *c, weir_ns deadline)
     }
     do {
         if (status == WEIR_FULL || status == WEIR_DROPPED) {
-            rest(c->host, LOOK_AGAIN);
+            weir__host_rest(c->host, LOOK_AGAIN);
         }
         status = weir_engine_post(c->host->engine, c->address, &event);
     } while ((status == WEIR_FULL || status == WEIR_DROPPED) &&
-             left(c->host, deadline) != WEIR_NOW);
+             weir__host_left(c->host, deadline) != WEIR_NOW);
     if (status != WEIR_OK) {
         weir__component_fail(c, status, "its finish could not be run: %s",
                              weir_status_text(status));
@@ -97,8 +97,8 @@ static void send_finish(weir_component *c, weir_ns deadline)
     /* A stop that finds something waiting says so; this is expected. */
     weir_counters counters = WEIR_COUNTERS_INIT;
     while (weir_processor_counters(c->host->engine, c->address, &counters) == WEIR_OK &&
-           counters.depth > 0 && left(c->host, deadline) != WEIR_NOW) {
-        rest(c->host, LOOK_AGAIN);
+           counters.depth > 0 && weir__host_left(c->host, deadline) != WEIR_NOW) {
+        weir__host_rest(c->host, LOOK_AGAIN);
     }
 }
 
@@ -108,11 +108,13 @@ weir_status weir__component_end(weir_component *c, weir_ns deadline)
     if (c->type.kind == WEIR_KIND_SERVICE) {
         weir__service_leave(c);
     }
+    weir__component_resume(c); /* a restart of it has failed: what waits dies of that */
     if (c->address.id != 0) {
         unsubscribe(c);
         send_finish(c, deadline);
         weir_stop_report report = WEIR_STOP_REPORT_INIT;
-        status = weir_processor_stop(c->host->engine, c->address, left(c->host, deadline), &report);
+        status = weir_processor_stop(c->host->engine, c->address,
+                                     weir__host_left(c->host, deadline), &report);
         if (status == WEIR_OK || status == WEIR_TIMEOUT) {
             weir__mutex_lock(&c->host->lock);
             c->stopped = report;
@@ -125,10 +127,13 @@ weir_status weir__component_end(weir_component *c, weir_ns deadline)
             return status;
         }
     }
-    if (c->type.flush != NULL) {
-        (void)flush_all(c, deadline);
+    if (weir__component_phase_of(c) == WEIR__COMPONENT_FAILED) {
+        return WEIR_OK; /* a restart has failed: there is nothing of it to stop */
     }
-    status = run(c, WEIR__ERRAND_STOP, deadline);
+    if (c->type.flush != NULL) {
+        (void)weir__component_flush(c, deadline);
+    }
+    status = weir__component_run(c, WEIR__ERRAND_STOP, deadline);
     if (status == WEIR_TIMEOUT) {
         weir__component_fail(c, status, "its stop was not over in time");
     }
@@ -144,11 +149,11 @@ void weir__component_tear_down(weir_component *c, weir_ns deadline)
     weir_status status = WEIR_OK;
     if (phase == WEIR__COMPONENT_STARTED || phase == WEIR__COMPONENT_RUNNING) {
         /* There was no time for it. What cannot be flushed now never will be. */
-        (void)run(c, WEIR__ERRAND_FLUSH, deadline);
-        status = run(c, WEIR__ERRAND_STOP, deadline);
+        (void)weir__component_run(c, WEIR__ERRAND_FLUSH, deadline);
+        status = weir__component_run(c, WEIR__ERRAND_STOP, deadline);
     }
-    if (status == WEIR_OK && phase != WEIR__COMPONENT_ADDED) {
-        status = run(c, WEIR__ERRAND_TEAR_DOWN, deadline);
+    if (status == WEIR_OK && phase != WEIR__COMPONENT_ADDED && phase != WEIR__COMPONENT_FAILED) {
+        status = weir__component_run(c, WEIR__ERRAND_TEAR_DOWN, deadline);
     }
     if (status != WEIR_OK) {
         weir__component_fail(c, status, "its tear_down was not over in time");
@@ -195,7 +200,7 @@ static bool is_quiet(weir__host *host)
 
 /* Until nothing is on its way, twice in a row: what was in a queue is in a mailbox then. Threads
  * outside may post for ever, so this has half of the time at most. */
-static void come_to_rest(weir__host *host, weir_ns deadline)
+void weir__host_come_to_rest(weir__host *host, weir_ns deadline)
 {
     const weir_ns begin = weir__clock_now();
     uint32_t quiet = 0;
@@ -207,7 +212,7 @@ static void come_to_rest(weir__host *host, weir_ns deadline)
                 return;
             }
             if (quiet == 0) {
-                rest(host, LOOK_AGAIN);
+                weir__host_rest(host, LOOK_AGAIN);
             }
         }
     }
@@ -221,11 +226,14 @@ static bool is_source(const weir_component *c)
 static void stop_all(weir__host *host, weir_ns deadline)
 {
     for (size_t i = host->count; i > 0; i--) {
+        weir__component_resume(host->order[i - 1]); /* nobody restarts it any more */
+    }
+    for (size_t i = host->count; i > 0; i--) {
         if (is_source(host->order[i - 1])) {
             (void)weir__component_end(host->order[i - 1], deadline);
         }
     }
-    come_to_rest(host, deadline);
+    weir__host_come_to_rest(host, deadline);
     for (size_t i = host->count; i > 0; i--) {
         if (!is_source(host->order[i - 1])) {
             (void)weir__component_end(host->order[i - 1], deadline);
@@ -234,7 +242,7 @@ static void stop_all(weir__host *host, weir_ns deadline)
     for (size_t i = host->count; i > 0; i--) {
         weir_component *c = host->order[i - 1];
         if (is_source(c) && c->type.commit != NULL && !c->lost) {
-            (void)run(c, WEIR__ERRAND_COMMIT, deadline);
+            (void)weir__component_run(c, WEIR__ERRAND_COMMIT, deadline);
         }
     }
     for (size_t i = host->count; i > 0; i--) {
@@ -274,7 +282,7 @@ weir_status weir_components_stop(weir_engine *engine, weir_ns timeout, weir_stop
     }
     host->ended = true;
     weir__mutex_unlock(&host->life);
-    return weir_engine_stop(engine, left(host, deadline), report);
+    return weir_engine_stop(engine, weir__host_left(host, deadline), report);
 }
 
 /* ---- removing ---- */
@@ -317,8 +325,8 @@ static weir_status remove_one(weir_component *c, weir_ns deadline)
     if (host->running) {
         weir_status status = weir__component_end(c, deadline);
         if (is_source(c) && !c->lost) {
-            come_to_rest(host, deadline);
-            (void)run(c, WEIR__ERRAND_COMMIT, deadline);
+            weir__host_come_to_rest(host, deadline);
+            (void)weir__component_run(c, WEIR__ERRAND_COMMIT, deadline);
         }
         weir__component_tear_down(c, deadline);
         if (c->lost) {

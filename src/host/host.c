@@ -141,15 +141,26 @@ static const char *phase_name(weir__component_phase phase)
     return names[phase];
 }
 
+/* lock held. Its handler has failed, and its processor has ended of that, whatever the way. */
+static bool has_failed(const weir_component *c)
+{
+    return weir__load(&((weir_component *)(uintptr_t)c)->failing, relaxed) != 0 &&
+           c->address.id != 0 && weir_processor_name(c->host->engine, c->address, NULL, 0) == 0;
+}
+
 /* lock held. */
 static weir_component_info info_of(const weir_component *c)
 {
+    weir__component_phase phase = weir__component_phase_of(c);
+    if (phase == WEIR__COMPONENT_RUNNING && has_failed(c)) {
+        phase = WEIR__COMPONENT_FAILED;
+    }
     return (weir_component_info){
         .struct_size = sizeof(weir_component_info),
         .name = c->name,
         .type = c->given,
         .thread = c->thread_name != NULL ? c->thread_name : "",
-        .phase = phase_name(weir__component_phase_of(c)),
+        .phase = phase_name(phase),
         .rounds = weir__cell_read(&c->rounds),
         .work = weir__cell_read(&c->work),
         .failures = weir__load(&((weir_component *)(uintptr_t)c)->failures, relaxed),

@@ -88,12 +88,16 @@ struct weir_component {
     size_t memory_size;       /* of this and the state behind it */
     bool shared;              /* has rounds and a handler: the lock is needed */
     bool lost;                /* an errand was not done in time: its thread may be at it still */
-    bool subscribed;          /* control, life held */
+    bool subscribed;          /* control, life held; so the next */
+    bool halted;              /* its handler is put aside: its mail waits for a restart */
     bool begins;              /* its thread: not all of what it published before is replayed yet */
     weir_stop_report stopped; /* of its handler; under host.lock */
     weir__mutex lock;         /* held while its code runs, if `shared` */
     weir__atomic_u32 phase;   /* weir__component_phase; changed by its thread, or without one */
     weir__atomic_u32 done;    /* a source: has come to its end */
+    weir__atomic_u32 failing; /* its handler's last answer was a failure: should its processor have
+                                 ended, then of that */
+    bool ends_of_failure;     /* on-failure = stop */
 
     /* The errand: written by whoever holds host.life, then the word. */
     weir__errand errand;
@@ -229,6 +233,9 @@ weir_status weir__component_handle(void *state, weir_turn *turn, const weir_even
 weir_status weir__component_errand_here(weir_component *component, weir__errand errand,
                                         weir_error *error);
 
+/* In a turn, the last one before a restart: `finish`. Not OK: not now. */
+weir_status weir__component_last_turn(void *component, weir_turn *turn);
+
 /* ---- errand.c ---- */
 
 /* No thread of the engine runs, so that hooks may be run by whoever is here. */
@@ -262,8 +269,24 @@ void weir__host_remove(weir__host *host, const weir_component *component);
 void weir__component_attach(weir_component *component, bool attached);
 /* Takes one that does not run out of everything, and frees it. */
 void weir__component_discard(weir_component *component);
+/* On its thread if that is there, else here if nobody is; else at the end of the engine. */
+weir_status weir__component_run(weir_component *component, weir__errand errand, weir_ns deadline);
+/* All that it has written. A flush that is not done yet has all the time there is; one that fails
+ * some tries. */
+weir_status weir__component_flush(weir_component *component, weir_ns deadline);
+/* Until nothing is on its way, for half of the time at most. */
+void weir__host_come_to_rest(weir__host *host, weir_ns deadline);
+/* How long it is until then, a stop considered; WEIR_NOW: it is over. */
+weir_ns weir__host_left(weir__host *host, weir_ns deadline);
+/* A pause; a stop that wants to be quicker ends it. */
+void weir__host_rest(weir__host *host, weir_ns span);
 /* The earlier of that and what a stop asks for. */
 weir_ns weir__host_deadline(weir__host *host, weir_ns deadline);
+
+/* ---- restart.c ---- */
+
+/* life held. Its mail waits no longer, if it did. */
+void weir__component_resume(weir_component *component);
 
 /* ---- service.c ---- */
 

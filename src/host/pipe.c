@@ -24,7 +24,5 @@ const weir_component_type weir_pipe_type = {
     .handler = handle,
     .publishes = true,
     .slow = WEIR_SLOW_BLOCK,
-    .on_failure = WEIR_RETRY, /* FULL: again in a while, in order */
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON, /* FULL: again in a while, in order */
 };

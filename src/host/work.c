@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "engine/ask.h"
+#include "engine/behaviour.h"
 #include "feed/feed.h"
 #include "host/host.h"
 #include "sync/word.h"
@@ -156,7 +158,34 @@ weir_status weir__component_handle(void *state, weir_turn *turn, const weir_even
         status = call_handler(c, turn, event);
     }
     unlock(c);
+    const uint32_t failing = was_handled(status) ? 0 : 1;
+    if (weir__unlikely(weir__load(&c->failing, relaxed) != failing)) {
+        weir__store(&c->failing, failing, relaxed);
+        if (failing != 0 && c->ends_of_failure) {
+            weir__component_fail(c, status, "its handler failed, which ends it: on-failure = stop");
+        }
+    }
     return status;
+}
+
+weir_status weir__component_last_turn(void *component, weir_turn *turn)
+{
+    weir_component *c = component;
+    const weir__asks *asks = weir__asks_of(turn->processor);
+    if (asks != NULL && asks->open > 0) {
+        return WEIR_FULL; /* what it waits for comes first */
+    }
+    weir_status status = WEIR_OK;
+    if (c->type.finish != NULL && weir__component_phase_of(c) == WEIR__COMPONENT_RUNNING) {
+        lock(c);
+        status = c->type.finish(c->state, turn);
+        unlock(c);
+    }
+    if (!was_handled(status)) {
+        return status;
+    }
+    weir__behaviour_reset(turn->processor);
+    return WEIR_OK;
 }
 
 /* ---- hooks ---- */
@@ -207,6 +236,7 @@ static void commit(weir_component *c)
 {
     uint64_t position;
     if (c->type.commit == NULL || c->port == NULL ||
+        weir__component_phase_of(c) == WEIR__COMPONENT_FAILED ||
         !weir_feed_committed(c->host->engine, c->port->feed, &position) ||
         (c->commit_told && c->committed == position)) {
         return;

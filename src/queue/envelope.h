@@ -25,15 +25,26 @@ enum {
     WEIR__ENVELOPE_ROUTED = 1u << 22, /* came by a router: `flow` is the router's own */
     WEIR__ENVELOPE_ORIGIN = 1u << 23, /* has a reference to an origin, behind 16 bytes of payload */
     WEIR__ENVELOPE_ASKER = 1u << 24,  /* an answer: its lone has a reference to an origin, too */
-    WEIR__ENVELOPE_FILLED = 1u << 30, /* there is an event in it */
+    /* It carries the time of its post (engine/stamp.h): */
+    WEIR__ENVELOPE_STAMPED = 1u << 25,      /* behind 24 bytes of payload */
+    WEIR__ENVELOPE_STAMPED_LONE = 1u << 26, /* in its lone */
+    WEIR__ENVELOPE_STAMPED_PAGE = 1u << 27, /* in its page, unless another came after it */
+    WEIR__ENVELOPE_CARRIED = 1u << 29, /* never here: in a turn's copy, if its handler has made a
+                                          carrier (engine/traceparent.h) */
+    WEIR__ENVELOPE_FILLED = 1u << 30,  /* there is an event in it */
 };
+
+#define WEIR__ENVELOPE_STAMPS                                                                      \
+    (WEIR__ENVELOPE_STAMPED | WEIR__ENVELOPE_STAMPED_LONE | WEIR__ENVELOPE_STAMPED_PAGE)
 
 /* What its end has to give back. */
 #define WEIR__ENVELOPE_ORIGINS (WEIR__ENVELOPE_ORIGIN | WEIR__ENVELOPE_ASKER)
-#define WEIR__ENVELOPE_HOLDS (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ORIGINS)
+#define WEIR__ENVELOPE_HOLDS                                                                       \
+    (WEIR__ENVELOPE_BLOCK | WEIR__ENVELOPE_ORIGINS | WEIR__ENVELOPE_CARRIED)
 
 /* Bytes of a question that travel without a block; and of an event with an origin. */
 #define WEIR__QUESTION_INLINE_MAX 24u
+#define WEIR__STAMPED_INLINE_MAX 24u
 #define WEIR__ORIGIN_INLINE_MAX 16u
 
 typedef struct weir__envelope {
@@ -54,6 +65,10 @@ typedef struct weir__envelope {
             unsigned char bytes[WEIR__QUESTION_INLINE_MAX]; /* or `shared` */
             uint64_t ask;
         } question;
+        struct {
+            unsigned char bytes[WEIR__STAMPED_INLINE_MAX]; /* or `shared` */
+            uint64_t time;                                 /* with STAMPED */
+        } stamped;
     } payload;
 } weir__envelope;
 _Static_assert(sizeof(weir__envelope) == 64, "an envelope is one cache line");
@@ -69,7 +84,7 @@ typedef struct weir__lone {
     };
     uint32_t ticket;            /* its place in the order of its mailbox */
     struct weir_origin *origin; /* with ASKER: that of the event whose handler asked */
-    uint32_t spare[2];
+    uint64_t stamp;             /* with STAMPED_LONE: when it was posted */
     weir__envelope envelope;
 } weir__lone;
 _Static_assert(sizeof(weir__lone) == 128, "one that lies alone is two lines");

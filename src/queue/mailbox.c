@@ -355,7 +355,8 @@ void weir__mailbox_renounce(weir__mailbox *mailbox)
 static void copy_out(weir__lone *out, weir__envelope *envelope)
 {
     const uint32_t state = weir__load(&envelope->state, relaxed);
-    weir__init(&out->envelope.state, state);
+    /* A stamp in a page is not worth the way there: such mailboxes are few, and so are these. */
+    weir__init(&out->envelope.state, state & ~(uint32_t)WEIR__ENVELOPE_STAMPED_PAGE);
     out->envelope.size = envelope->size;
     out->envelope.type = envelope->type;
     out->envelope.sender = envelope->sender;
@@ -365,6 +366,9 @@ static void copy_out(weir__lone *out, weir__envelope *envelope)
         out->ask = weir__lone_of(envelope)->ask;
         out->tag = weir__lone_of(envelope)->tag;
         out->origin = weir__lone_of(envelope)->origin;
+    }
+    if ((state & WEIR__ENVELOPE_STAMPED_LONE) != 0) {
+        out->stamp = weir__lone_of(envelope)->stamp;
     }
 }
 

@@ -9,7 +9,8 @@
  * that lacks the next level is filled by whoever comes first (one exchange from nothing), and
  * nothing here is ever reached through a stale pointer.
  *
- * Pages, indexes and roots are empty when they are free: no entry set, no envelope filled.
+ * Pages, indexes and roots are empty when they are free: no entry set, no envelope filled. (Stamps
+ * may be left in a page: see below.)
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -40,11 +41,18 @@ static inline uint32_t weir__page_length(uint32_t page_class)
     return 1u << weir__page_bits(page_class);
 }
 
+/* Where the few events whose envelopes are full have their stamps: | time 48 | offset 16 |. They
+ * are not cleared: an envelope says whether it has one, and the offset whether it is still its. */
+#define WEIR__PAGE_STAMPS 5u
+#define WEIR__PAGE_STAMP_BITS 16u
+
 typedef struct weir__page {
     weir__pooled pooled;
-    char fill[WEIR_CACHE_LINE - sizeof(weir__pooled)];
+    uint64_t fill; /* pools need it */
+    weir__atomic_u64 stamps[WEIR__PAGE_STAMPS];
     weir__envelope envelopes[];
 } weir__page;
+_Static_assert(sizeof(weir__page) == WEIR_CACHE_LINE, "envelopes are lines of their own");
 
 typedef struct weir__index {
     weir__pooled pooled;

@@ -12,12 +12,12 @@
 #include "weir/counters.h"
 
 typedef struct taking {
-    weir__figures *figures;
+    weir__run_figures *figures;
     weir_engine *engine;
     bool memory;
 } taking;
 
-static weir__component_figures *next(weir__figures *f)
+static weir__component_figures *next(weir__run_figures *f)
 {
     if (f->count == f->room) {
         const size_t room = f->room > 0 ? 2 * f->room : 16;
@@ -75,7 +75,7 @@ static bool take_one(void *context, const weir_component_info *info)
     return true;
 }
 
-bool weir__figures_take(weir__figures *figures, weir_engine *engine)
+bool weir__run_figures_take(weir__run_figures *figures, weir_engine *engine)
 {
     taking t = { figures, engine, true };
     figures->count = 0;
@@ -86,8 +86,8 @@ bool weir__figures_take(weir__figures *figures, weir_engine *engine)
     return t.memory;
 }
 
-void weir__figures_close(weir__figures *figures)
+void weir__run_figures_close(weir__run_figures *figures)
 {
     free(figures->items);
-    *figures = (weir__figures){ 0 };
+    *figures = (weir__run_figures){ 0 };
 }

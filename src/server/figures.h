@@ -18,15 +18,15 @@ typedef struct weir__component_figures {
     uint64_t failures;
 } weir__component_figures;
 
-typedef struct weir__figures {
+typedef struct weir__run_figures {
     weir__component_figures *items; /* in the order of starting */
     size_t count, room;
     weir_counters engine;
     weir_ns time;
-} weir__figures;
+} weir__run_figures;
 
 /* Control. Zeroed at first, used again. False: no memory for all of them. */
-bool weir__figures_take(weir__figures *figures, weir_engine *engine);
-void weir__figures_close(weir__figures *figures);
+bool weir__run_figures_take(weir__run_figures *figures, weir_engine *engine);
+void weir__run_figures_close(weir__run_figures *figures);
 
 #endif /* WEIR_SERVER_FIGURES_H */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "connect/files.h"
 #include "server/notify.h"
 #include "server/pulse.h"
 #include "sync/thread.h"
@@ -203,8 +204,9 @@ static void end_reload(life *l)
         finish(&l->reload);
     }
     if (l->reload_status == WEIR_OK) {
-        snprintf(text, sizeof(text), "reloaded: %zu added, %zu removed, %zu wait for a restart",
-                 l->reloaded.added, l->reloaded.removed, l->reloaded.pending);
+        snprintf(text, sizeof(text),
+                 "reloaded: %zu added, %zu removed, %zu wait for a restart, %zu began anew",
+                 l->reloaded.added, l->reloaded.removed, l->reloaded.pending, l->reloaded.anew);
         weir__notify_send(&l->notify, "READY=1\nSTATUS=running; %s", text);
     } else {
         (void)weir_error_format(&l->reload_error, error, sizeof(error));
@@ -316,7 +318,10 @@ static void watch(life *l)
             wait = l->notify.watchdog / 4 < wait ? l->notify.watchdog / 4 : wait;
         }
         const int signal = wait_for(l, wait);
-        l->hung_up = l->hung_up || signal == SIGHUP;
+        if (signal == SIGHUP) {
+            weir__file_sinks_reopen(l->engine); /* now, and whatever becomes of the reload */
+            l->hung_up = true;
+        }
         if (is_end(signal) || has_ended(l)) {
             break;
         }
@@ -394,6 +399,9 @@ void weir__life_run(weir__server *server, int signals, const weir__life_options 
     }
     weir__notify_close(&l.notify);
     close(signals);
+    if (result->end == WEIR__LIFE_ENDED || result->end == WEIR__LIFE_NOT_BEGUN) {
+        weir__doorbell_close(l.sources_done); /* else a thread that still runs may ring it */
+    }
     if (result->end != WEIR__LIFE_CUT_SHORT) { /* else its sums are all that is left to do */
         const sigset_t set = signal_set();
         /* NOLINTNEXTLINE(concurrency-mt-unsafe): of this thread; the next one ends the process */

@@ -2,7 +2,7 @@
  * server/life.h - the life of `weir run`: starts, watches for signals, reloads, stops.
  *
  *     SIGTERM, SIGINT   drain: sources stop, what was accepted is handled; a second one: stop now
- *     SIGHUP            reload, all or nothing
+ *     SIGHUP            reload, all or nothing; files that are written are opened anew
  *
  * The calling thread only waits and decides; starting, reloading and stopping are jobs of a thread
  * beside it, so that a second signal is heard whatever they wait for.

@@ -20,6 +20,11 @@ typedef struct weir__running {
     const weir__part *part; /* of that composition */
     weir_processor address; /* of a component's handler */
     weir_router router;
+
+    /* In a reload. */
+    bool changed_own, changed_common; /* keys of its type; keys that every component has */
+    weir__kept *kept_before;          /* it has begun anew: what it came from; or NULL */
+    const weir__part *part_before;
 } weir__running;
 
 struct weir__server {

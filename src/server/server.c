@@ -276,8 +276,9 @@ weir_status weir__server_admin_open(weir__server *server, void (*say)(void *, co
     const char *name = c->config->engine.name;
     weir_error first = WEIR_ERROR_INIT;
     server->admin = weir__admin_open(server->engine, &c->admin, name, &first);
+    const bool placed = strcmp(first.path, "weir.admin.thread.cores") != 0; /* that is required */
     if (server->admin == NULL && first.status != WEIR_OK && c->admin.socket_enabled &&
-        !c->admin_socket_said) {
+        !c->admin_socket_said && placed) {
         weir__admin_options without = c->admin;
         char text[400];
         without.socket_enabled = false;

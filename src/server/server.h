@@ -41,13 +41,14 @@ void weir__server_admin_drop(const weir__server *server);
 /* What a reload did, or could not do without a restart. */
 typedef struct weir__reload {
     size_t added, removed; /* components and routers */
+    size_t anew;           /* components that began anew, with other keys */
     size_t pending;        /* keys and components that wait for a restart; the log names each */
 } weir__reload;
 
 /* Blocking. Another composition, which must have no errors, for one that runs: new components and
- * routers are added, those that are gone are stopped, the engine's settings change as
- * weir_config_apply does it. All of it, or nothing and an error. Owns the composition from now on,
- * whatever the answer. */
+ * routers are added, components with other keys begin anew, those that are gone are stopped, the
+ * engine's settings change as weir_config_apply does it. All of it, or nothing and an error. Owns
+ * the composition from now on, whatever the answer. */
 weir_status weir__server_reload(weir__server *server, weir__composition *composition,
                                 weir__reload *out, weir_error *error);
 

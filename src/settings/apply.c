@@ -17,6 +17,7 @@
 #include "flow/options.h"
 #include "flow/tune.h"
 #include "settings/changes.h"
+#include "settings/latency.h"
 #include "settings/options.h"
 
 typedef struct move {
@@ -356,6 +357,7 @@ static bool is_applied(const apply *a, const weir__change *change)
                                          "weir.engine.overflow",
                                          "weir.engine.block-max",
                                          "weir.engine.log-level",
+                                         "weir.engine.latency", /* and -every, -max-processors */
                                          "weir.engine.default-queue-size" };
     const char *path = change->path;
     if (!begins_with(path, WEIR__ENGINE_PATH ".") && !begins_with(path, WEIR__FLOWS_PATH ".")) {
@@ -446,6 +448,8 @@ static weir_status run(apply *a, size_t *pending, weir_error *error)
         weir__router_tune(t->router, t->block_max, t->idle_timeout);
     }
     weir_log_level_set(a->engine, a->defaults.log_level);
+    weir__settings_latency(a->engine, &a->before->engine, &a->after->engine);
+    weir__engine_metrics_max(a->engine, (uint32_t)a->after->weir.metrics.processors_max);
     const size_t waiting = tell(a, kept);
     if (pending != NULL) {
         *pending = waiting;

@@ -208,7 +208,8 @@ bool weir__config_check(weir_config *config, uint32_t cores)
         memory = check_table(&filler, table, size_of(table->rows, table->row_count) + 64);
     }
     cores = cores != 0 ? cores : weir__cores_usable();
-    if (!memory || !weir__plan_threads(config, engine, cores) || !weir__plan_flows(config)) {
+    if (!memory || !weir__plan_threads(config, engine, cores) ||
+        !weir__plan_helpers(config, engine) || !weir__plan_flows(config)) {
         return false;
     }
     weir__check_rules(config, engine, cores);

@@ -67,6 +67,7 @@ bool weir__config_check(weir_config *config, uint32_t cores);
  * then the rules between keys (settings/rules.c). `engine` is the node at weir.engine, or NULL. */
 bool weir__plan_threads(weir_config *config, weir__node *engine, uint32_t cores);
 bool weir__plan_flows(weir_config *config);
+bool weir__plan_helpers(weir_config *config, const weir__node *engine);
 void weir__check_rules(weir_config *config, weir__node *engine, uint32_t cores);
 
 /* The names that threads serve. */

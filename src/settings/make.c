@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "engine/reshape.h"
 #include "settings/config.h"
+#include "settings/latency.h"
 #include "settings/options.h"
 #include "settings/show.h"
 
@@ -88,12 +89,14 @@ weir_engine *weir_config_engine(const weir_config *config, const weir_engine_opt
     if (engine == NULL) {
         return NULL;
     }
+    weir__settings_latency(engine, NULL, &config->engine);
     furnish(config, engine, told);
     if (told->status != WEIR_OK) {
         weir_engine_destroy(engine);
         return NULL;
     }
     tell(config, engine);
+    weir__engine_metrics_max(engine, (uint32_t)config->weir.metrics.processors_max);
     weir__configured *configured;
     if (weir__engine_configure_lock(engine, &configured)) {
         configured->config = (weir_config *)(uintptr_t)config;

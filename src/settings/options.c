@@ -60,9 +60,13 @@ void weir__engine_options_of(const weir__engine_settings *s, weir_engine_options
     o->log_level = (weir_log_level)s->log_level;
     o->crash_report = s->crash_report ? WEIR_CRASH_REPORT_ON : WEIR_CRASH_REPORT_OFF;
     o->scheduler_threads = (uint32_t)s->scheduler_threads;
+    o->scheduler_thread = &s->scheduler_thread.options;
+    o->helper_thread = &s->helper_thread.options;
     o->timers_max = (uint32_t)s->timers_max;
     o->stuck_after = s->stuck_after;
     o->channels_max = (uint32_t)s->channels_max;
+    o->latency_every = s->latency_every != 0 ? (uint32_t)s->latency_every : UINT32_MAX;
+    o->latency_max_processors = (uint32_t)s->latency_max_processors;
 }
 
 weir_status weir_config_engine_options(const weir_config *config, weir_engine_options *out,

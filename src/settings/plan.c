@@ -130,12 +130,11 @@ static void check_dispatchers(weir_config *config, const weir__node *node, const
 }
 
 static void check_priority(weir_config *config, const weir__node *node, const char *path,
-                           const weir__thread_settings *t)
+                           int64_t priority, long long value)
 {
-    const long long value = t->priority_value;
-    if (t->priority == WEIR_PRIORITY_NICE && value > 19) {
+    if (priority == WEIR_PRIORITY_NICE && value > 19) {
         ERROR(config, node, path, "%lld is not <= 19, as priority = nice needs it", value);
-    } else if (t->priority > WEIR_PRIORITY_NICE && value < 1) {
+    } else if (priority > WEIR_PRIORITY_NICE && value < 1) {
         ERROR(config, node, path, "%lld is not >= 1, as priority = fifo and round-robin need it",
               value);
     }
@@ -244,7 +243,8 @@ static bool threads_from_items(weir_config *config, weir__node *node)
         }
         const weir__node *value = weir__child(config->tree, items[i], "priority-value");
         snprintf(path, sizeof(path), "weir.engine.threads[%zu].priority-value", i);
-        check_priority(config, value != NULL ? value : items[i], path, &threads[i]);
+        check_priority(config, value != NULL ? value : items[i], path, threads[i].priority,
+                       threads[i].priority_value);
     }
     return true;
 }
@@ -398,6 +398,47 @@ bool weir__plan_threads(weir_config *config, weir__node *engine, uint32_t cores)
         memory = threads_from_rows(config, rows);
     }
     return memory && name_threads(config);
+}
+
+/* ---- threads that serve no dispatcher ---- */
+
+static bool plan_helper(weir_config *config, const weir__node *engine, const char *key,
+                        weir__helper_settings *s)
+{
+    char path[96];
+    const int32_t *cores;
+    const weir__node *group = weir__child(config->tree, engine, key);
+    const weir__node *value = weir__child(config->tree, group, "priority-value");
+    snprintf(path, sizeof(path), WEIR__ENGINE_PATH ".%s.priority-value", key);
+    if (!weir__is_given(value)) { /* what is wrong is that it is missing */
+        value = weir__child(config->tree, group, "priority");
+    }
+    check_priority(config, value, path, s->priority, s->priority_value);
+    const weir__node *name = weir__child(config->tree, group, "name");
+    if (s->name != NULL && strlen(s->name) > NAME_MAX_BYTES) {
+        snprintf(path, sizeof(path), WEIR__ENGINE_PATH ".%s.name", key);
+        ERROR(config, name, path, "'%.40s...' has %zu bytes, which is not <= %d", s->name,
+              strlen(s->name), NAME_MAX_BYTES);
+    }
+    if (!cores_of(config, &s->cores, &cores)) {
+        return false;
+    }
+    s->options = (weir_helper_options){
+        .struct_size = sizeof(s->options),
+        .name = s->name,
+        .cores = cores,
+        .core_count = (uint32_t)s->cores.count,
+        .core_required = s->core_required,
+        .priority = (weir_priority)s->priority,
+        .priority_value = (int32_t)s->priority_value,
+    };
+    return true;
+}
+
+bool weir__plan_helpers(weir_config *config, const weir__node *engine)
+{
+    return plan_helper(config, engine, "scheduler-thread", &config->engine.scheduler_thread) &&
+           plan_helper(config, engine, "helper-thread", &config->engine.helper_thread);
 }
 
 /* ---- flows ---- */

@@ -59,6 +59,33 @@ static const weir_option thread_rows[] = {
 };
 #undef KEY
 
+/* NOLINTBEGIN(bugprone-macro-parentheses): a member's name cannot stand in any */
+#define HELPER_ROWS(group, what)                                                                   \
+    WEIR_KEY(STRING, weir__engine_settings, group.name, "name", .since = SINCE,                    \
+             .help = "In place of \"weir\" in " what "; the system shows 15 bytes."),              \
+        WEIR_KEY(INTS, weir__engine_settings, group.cores, "cores", .min = 0, .max = 1023,         \
+                 .since = SINCE,                                                                   \
+                 .help = "The cores that they may run on; without any, wherever the system "       \
+                         "likes."),                                                                \
+        WEIR_KEY(BOOL, weir__engine_settings, group.core_required, "core-required",                \
+                 .fallback = "false", .since = SINCE,                                              \
+                 .help = "A core that cannot be had is an error, not a warning."),                 \
+        WEIR_KEY(ENUM, weir__engine_settings, group.priority, "priority", .fallback = "default",   \
+                 .words = priority_words, .since = SINCE,                                          \
+                 .help = "How the system schedules them; default is as the thread that starts "    \
+                         "them."),                                                                 \
+        WEIR_KEY(INT, weir__engine_settings, group.priority_value, "priority-value",               \
+                 .fallback = "0", .min = -20, .max = 99, .since = SINCE,                           \
+                 .help = "For nice -20 to 19, for fifo and round-robin 1 to 99.")
+
+/* NOLINTEND(bugprone-macro-parentheses) */
+static const weir_option scheduler_rows[] = {
+    HELPER_ROWS(scheduler_thread, "weir-timer"),
+};
+static const weir_option helper_rows[] = {
+    HELPER_ROWS(helper_thread, "weir-watchdog, weir-monitor and weir-keeper"),
+};
+
 #define KEY(kind, member, name, ...)                                                               \
     WEIR_KEY(kind, weir__engine_settings, assignment.member, name, .since = SINCE, __VA_ARGS__)
 static const weir_option assignment_rows[] = {
@@ -152,6 +179,10 @@ static const weir_option engine_rows[] = {
     KEY(STRING, name, "name", .fallback = "weir", .help = "Stands in logs and metrics."),
     KEY(INT, scheduler_threads, "scheduler-pool-size", .fallback = "2", .min = 1, .max = 64,
         .help = "Timer wheels, each with a thread that the first timer starts."),
+    KEY(GROUP, scheduler_thread, "scheduler-thread", ROWS(scheduler_rows),
+        .help = "Where and how urgently the threads of timers run."),
+    KEY(GROUP, helper_thread, "helper-thread", ROWS(helper_rows),
+        .help = "The same, of those that watch for stuck handlers and keep things moving."),
     KEY(INT, mailbox_max, "default-queue-size", .fallback = "10000", .min = 1, .max = 1000000,
         .help = "Events that may wait for a processor that has no mailbox-max of its own."),
     KEY(LISTS, rows, "thread-dispatcher-assignment", .fallback = "[[\"\"]]",
@@ -183,6 +214,14 @@ static const weir_option engine_rows[] = {
         .help = "A handler that runs longer is reported in the log, with its stack."),
     KEY(BOOL, crash_report, "crash-report", .fallback = "on",
         .help = "Whether a handler that crashes is named on stderr before the process dies."),
+    KEY(INT, latency_every, "latency-every", .fallback = "64", .min = 0, .max = 4e9,
+        .help = "One event in so many is measured: how long it waits, and how long it is handled. "
+                "0: none."),
+    KEY(INT, latency_max_processors, "latency-max-processors", .fallback = "1000", .min = 1,
+        .max = 100000, .help = "Processors that are measured one by one at once."),
+    KEY(LIST, latency, "latency", .fallback = "[]",
+        .help = "Processors that are measured one by one from the start: names, or patterns with * "
+                "and ?."),
     KEY(ENUM, log_level, "log-level", .fallback = "warning", .words = log_words,
         .help = "What the log shows: debug, info, warning, error, off."),
     KEY(MAP, dispatchers, "dispatchers", ROWS(dispatcher_rows),
@@ -251,11 +290,20 @@ static const weir_option flow_rows[] = {
 };
 #undef KEY
 
+static const weir_option metrics_rows[] = {
+    WEIR_KEY(INT, weir__weir_settings, metrics.processors_max, "processors-max", .since = SINCE,
+             .fallback = "1000", .min = 1, .max = 1000000,
+             .help = "The busiest so many processors have figures of their own in /metrics and "
+                     "/metrics.json; the others are summed up as \"(others)\"."),
+};
+
 static const weir_option weir_rows[] = {
     WEIR_KEY(MAP, weir__weir_settings, flows, "flows", ROWS(flow_rows), .since = SINCE,
              .item_size = sizeof(weir__flow_settings),
              .help = "Routers, by the name under which the program adds them: many keys, each in "
                      "order on one worker."),
+    WEIR_KEY(GROUP, weir__weir_settings, metrics, "metrics", ROWS(metrics_rows), .since = SINCE,
+             .help = "Figures for others to read."),
     WEIR_KEY(LIST, weir__weir_settings, plugins, "plugins", .since = SINCE,
              .help = "Of `weir run`: shared objects that bring types of components. Looked for "
                      "beside the file that names them, then in plugin-path, then where weir is "

@@ -24,6 +24,16 @@ typedef struct weir__thread_settings {
     int64_t priority_value;
 } weir__thread_settings;
 
+/* Of threads that serve no dispatcher. */
+typedef struct weir__helper_settings {
+    const char *name;
+    weir_option_ints cores;
+    bool core_required;
+    int64_t priority; /* weir_priority */
+    int64_t priority_value;
+    weir_helper_options options; /* the same, as the engine has them */
+} weir__helper_settings;
+
 typedef struct weir__backoff_settings {
     weir_ns base, max;
     double multiplier, jitter;
@@ -83,6 +93,7 @@ typedef struct weir__assignment_settings {
 typedef struct weir__engine_settings {
     const char *name;
     int64_t scheduler_threads;
+    weir__helper_settings scheduler_thread, helper_thread;
     int64_t mailbox_max;
     const char *const *const *rows;
     weir_option_items threads; /* weir__thread_settings */
@@ -97,14 +108,22 @@ typedef struct weir__engine_settings {
     int64_t channels_max;
     weir_ns stuck_after;
     bool crash_report;
+    int64_t latency_every; /* 0: none */
+    int64_t latency_max_processors;
+    const char *const *latency;    /* patterns; NULL: none */
     int64_t log_level;             /* weir_log_level */
     weir_option_items dispatchers; /* weir__dispatcher_settings */
     weir_option_items processors;  /* weir__processor_settings */
 } weir__engine_settings;
 
+typedef struct weir__metrics_settings {
+    int64_t processors_max;
+} weir__metrics_settings;
+
 /* What stands beside the engine. */
 typedef struct weir__weir_settings {
-    weir_option_items flows;                         /* weir__flow_settings */
+    weir_option_items flows; /* weir__flow_settings */
+    weir__metrics_settings metrics;
     const char *const *plugins, *const *plugin_path; /* of `weir run` */
 } weir__weir_settings;
 

@@ -27,13 +27,29 @@ void weir__os_thread_join(weir__os_thread *thread);
 /* Of the calling thread. Names are cut at 15 bytes. */
 void weir__os_thread_name(const char *name);
 int32_t weir__os_thread_id(void);
+/* Of a thread of this process, by its id: how long it was on a core; on which one it ran last.
+ * -1: not known, or it is gone. */
+weir_ns weir__os_thread_cpu(int32_t id);
+int32_t weir__os_thread_core(int32_t id);
 /* Its sleeps end when they should: others are put together with what is due a little later. */
 void weir__os_thread_precise(void);
 /* 0, or an errno: EINVAL if a core of the list does not exist or may not be used; *wrong is it. */
 int weir__os_thread_pin(const int32_t *cores, uint32_t count, int32_t *wrong);
+/* Cores as bits: number n is bit n % 64 of word n / 64. */
+#define WEIR__CORES_WORDS 16u
+typedef struct weir__cores {
+    uint64_t bits[WEIR__CORES_WORDS];
+} weir__cores;
+/* Those that the calling thread may run on; none: nobody knows. */
+void weir__cores_allowed(weir__cores *out);
+/* The calling thread runs on those, whatever the thread that started it was bound to. 0 or an
+ * errno. */
+int weir__os_thread_place(const weir__cores *cores);
 int weir__os_thread_priority(weir_priority policy, int32_t value);
 
 void weir__yield(void);
+/* The core that the calling thread runs on at this moment; -1: not known. */
+int32_t weir__os_core(void);
 
 #ifdef WEIR_SIMULATED
 void weir__pause(void);

@@ -80,9 +80,7 @@ static const weir_component_type collector_type = {
     .name = "collector",
     .help = "remembers",
     .handler = collector_handler,
-    .on_failure = WEIR_RETRY,
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON,
 };
 
 /* ---- the engine ---- */
@@ -94,6 +92,7 @@ typedef struct bench {
     weir__mutex log_lock;
     char log[4096]; /* the last of them; under log_lock */
     weir_error error;
+    const weir_feed_options *feed; /* of sources to come */
 } bench;
 
 static void bench_log(void *context, const weir_log_entry *entry)
@@ -141,11 +140,11 @@ static inline weir_status bench_add(bench *b, const weir_component_type *type, c
             weir_config_read(config, "here", type->options, type->option_count, filled, &b->error);
     }
     if (status == WEIR_OK) {
-        status = weir_component_add(b->engine, type,
-                                    WEIR_COMPONENT(.name = name,
-                                                   .config = type->config_size > 0 ? filled : NULL,
-                                                   .feeds = feeds),
-                                    NULL, &b->error);
+        status = weir_component_add(
+            b->engine, type,
+            WEIR_COMPONENT(.name = name, .config = type->config_size > 0 ? filled : NULL,
+                           .feeds = feeds, .feed = type->kind == WEIR_KIND_SOURCE ? b->feed : NULL),
+            NULL, &b->error);
     }
     free(filled);
     weir_config_destroy(config);

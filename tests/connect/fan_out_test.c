@@ -8,6 +8,7 @@
 
 #include "weir/admin.h"
 #include "weir/dead_letter.h"
+#include "weir/metrics.h"
 
 /* A second sink, beside the collector. */
 static weir__atomic_u64 other_count;
@@ -31,9 +32,7 @@ static const weir_component_type other_type = {
     .name = "other",
     .help = "counts",
     .handler = other_handler,
-    .on_failure = WEIR_RETRY,
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON,
 };
 
 static weir_processor open_fan_out(bench *b, const char *options)
@@ -62,6 +61,15 @@ static void post(bench *b, weir_processor to)
     const uint64_t before = bench_figure(b, "fan", "events");
     assert_int_equal(weir_engine_post(b->engine, to, &event), WEIR_OK);
     assert_true(TEST_AWAIT(bench_figure(b, "fan", "events") == before + 1));
+}
+
+static bool find_breaker(void *context, const char *what, weir_health health, const char *reason)
+{
+    bool *told = context;
+    *told =
+        *told || (strcmp(what, "figure fan_out_circuits_open") == 0 && health == WEIR_DEGRADED &&
+                  strcmp(reason, "1 circuit breaker is open: component=\"fan\"") == 0);
+    return true;
 }
 
 static void every_target_gets_every_event(void **unused)
@@ -97,6 +105,9 @@ static void a_target_that_is_full_is_left_alone_and_tried_again(void **unused)
     assert_true(taken == 4 || taken == 5);
     assert_int_equal(bench_figure(&b, "fan", "failures"), 3);
     assert_true(TEST_AWAIT(bench_warned(&b, "'other'")));
+    bool told = false;
+    weir_health_visit(b.engine, find_breaker, &told);
+    assert_true(told);
     weir__store(&other_shut, 0, release);
     assert_true(TEST_AWAIT(weir__load(&other_count, acquire) == taken));
     /* It would work now, but nobody asks it before its time. */

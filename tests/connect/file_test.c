@@ -131,6 +131,59 @@ static void a_source_that_was_removed_comes_again_and_goes_on(void **state)
     bench_close(&b);
 }
 
+/* Keeps nothing of a line that begins with x. */
+static weir_status refuse_some(void *context, const weir_event *in, weir_event *out)
+{
+    (void)context;
+    *out = *in;
+    return ((const char *)in->data)[0] == 'x' ? WEIR_E_USER : WEIR_OK;
+}
+
+static void a_line_that_the_mapper_refuses_is_counted_and_passed_over(void **state)
+{
+    scene *s = *state;
+    bench b;
+    bench_open(&b);
+    b.feed = WEIR_FEED(.mapper = refuse_some, .slow = WEIR_SLOW_BLOCK);
+    append(s->path, "0\nx\n1\nx\n2\n");
+    bench_source(&b, &weir__file_type, "tail", with_path(s->path, "commit-fsync = always"));
+    bench_start(&b);
+    UNTIL(bench_count(&b) == 3);
+    UNTIL(bench_figure(&b, "tail", "failed") == 2);
+    UNTIL(bench_figure(&b, "tail", "committed") == 10); /* it is done with, too */
+    assert_int_equal(bench_figure(&b, "tail", "events"), 3);
+    assert_string_equal(bench_text(&b, 2), "2");
+    assert_true(bench_warned(&b, "an event was not published"));
+    bench_stop(&b);
+    bench_close(&b);
+}
+
+static void a_source_that_begins_anew_goes_on_where_it_was(void **state)
+{
+    scene *s = *state;
+    bench b;
+    bench_open(&b);
+    append(s->path, "0\n");
+    bench_source(&b, &weir__file_type, "tail", with_path(s->path, ""));
+    bench_start(&b);
+    for (unsigned i = 1; i < 20; i++) {
+        char line[8];
+        weir_error error = WEIR_ERROR_INIT;
+        snprintf(line, sizeof(line), "%u\n", i);
+        append(s->path, line);
+        assert_int_equal(
+            weir_component_restart(b.engine, i % 3 == 0 ? "collector" : "tail", NULL, 0, &error),
+            WEIR_OK);
+    }
+    UNTIL(bench_count(&b) == 20);
+    bench_stop(&b);
+    assert_int_equal(bench_count(&b), 20);
+    for (size_t i = 0; i < 20; i++) {
+        assert_int_equal(strtoul(bench_text(&b, i), NULL, 10), i);
+    }
+    bench_close(&b);
+}
+
 static void a_source_without_room_waits_and_loses_nothing(void **state)
 {
     scene *s = *state;
@@ -265,6 +318,39 @@ static void a_sink_whose_file_was_moved_makes_a_new_one(void **state)
     assert_int_equal(stat(beside(s, "-out"), &about), 0);
     assert_true(about.st_size > 0);
     assert_int_equal(about.st_size + moved.st_size, 4 + 5 * lines);
+}
+
+/* As a program that rotates logs does it: rename, tell, and compress what was renamed. */
+static void a_sink_that_is_told_to_opens_its_file_anew_at_once(void **state)
+{
+    scene *s = *state;
+    bench b;
+    char text[256] = "";
+    struct stat about;
+    bench_open(&b);
+    append(s->path, "one\n");
+    add(&b, &weir__file_type, "tail", with_path(s->path, ""), NULL);
+    add(&b, &weir__file_sink_type, "out", with_path(beside(s, "-out"), ""), WEIR_NAMES("tail"));
+    bench_start(&b);
+    UNTIL(bench_figure(&b, "out", "bytes") == 4);
+    weir__file_sinks_reopen(NULL); /* another engine's: none of its business */
+    assert_int_equal(rename(beside(s, "-out"), beside(s, "-moved")), 0);
+    weir__file_sinks_reopen(b.engine);
+    UNTIL(stat(beside(s, "-out"), &about) == 0); /* without an event */
+    assert_int_equal(about.st_size, 0);
+    append(s->path, "two\n");
+    UNTIL(bench_figure(&b, "out", "bytes") == 8);
+    weir__file_sinks_reopen(b.engine); /* nobody has renamed it: it goes on with it */
+    UNTIL(bench_figure(&b, "out", "reopened") == 2);
+    append(s->path, "three\n");
+    UNTIL(bench_figure(&b, "out", "bytes") == 14);
+    bench_stop(&b);
+    bench_close(&b);
+    (void)append_contents(beside(s, "-moved"), text, 0, sizeof(text));
+    assert_string_equal(text, "one\n");
+    memset(text, 0, sizeof(text));
+    (void)append_contents(beside(s, "-out"), text, 0, sizeof(text));
+    assert_string_equal(text, "two\nthree\n");
 }
 
 static void a_sink_cuts_off_what_a_kill_left_of_a_line(void **state)
@@ -473,11 +559,14 @@ int main(void)
         scene_test(a_file_is_followed_through_a_rotation_as_it_happens),
         scene_test(what_is_not_done_with_is_not_committed),
         scene_test(a_source_that_was_removed_comes_again_and_goes_on),
+        scene_test(a_line_that_the_mapper_refuses_is_counted_and_passed_over),
+        scene_test(a_source_that_begins_anew_goes_on_where_it_was),
         scene_test(a_source_without_room_waits_and_loses_nothing),
         scene_test(bad_lines_are_counted_and_the_others_come),
         scene_test(wrong_options_are_errors_with_a_place),
         scene_test(lines_go_through_into_rotated_files_whole_and_in_order),
         scene_test(a_sink_whose_file_was_moved_makes_a_new_one),
+        scene_test(a_sink_that_is_told_to_opens_its_file_anew_at_once),
         scene_test(a_sink_cuts_off_what_a_kill_left_of_a_line),
         scene_test(killed_at_any_moment_no_line_is_lost_and_repeats_are_bounded),
         scene_test(stdin_goes_to_stdout),

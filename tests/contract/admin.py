@@ -63,9 +63,23 @@ def check_page(check, server):
             name = f"{row['command']} {row['arguments']}".strip().replace("|", "\\|")
             rows.append(f"| `{name}` | {'yes' if row['changes'] else ''} | {row['help']} |")
     page = (tap.ROOT / "docs/guide/admin.md").read_text(encoding="utf-8").splitlines()
-    table = [line for line in page if line.startswith("| `")]
+    table = [line for line in page if line.startswith("| `") and not line.startswith("| `/")]
     check("docs/guide/admin.md has every command, as it says itself", table == rows,
           "\n".join(sorted(set(table) ^ set(rows))))
+
+
+def check_change(check, server):
+    status, out, err = server.admin("processors", "restart", "spare")
+    check("a processor is restarted", status == 0 and re.search(r"restarted: +true", out) and
+          re.search(r"restarts: +1", out), out + err)
+    status, out, err = server.admin("processors", "restart", "spar")
+    check("one that is not there is not, with the nearest name", status == 1 and
+          "did you mean 'spare'?" in err, err)
+    status, out, err = server.admin("processors", "move", "spare", "")
+    check("a processor that is there is not moved", status == 0 and
+          re.search(r"moved: +false", out), out + err)
+    status, out, err = server.admin("processors", "move", "spare", "nowhere")
+    check("nor to where no thread is", status == 1 and "which no thread serves; valid:" in err, err)
 
 
 def check_ways(check, server):
@@ -264,10 +278,32 @@ def check_threads(check, server):
                                                                 ("weir-http", 10)} <= names, names)
 
 
+def is_pinned(process):
+    """The thread names itself and goes to its core when it begins, which may be later than ready."""
+    for number in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{number}/status", encoding="utf-8") as lines:
+            task = dict(line.split(":\t", 1) for line in lines if ":\t" in line)
+        if task["Name"].strip() == "weir-admin" and task["Cpus_allowed_list"].strip() == "0":
+            return True
+    return False
+
+
+def policies_of(process):
+    """Of each thread by its name: 0 ordinary, 1 fifo, 2 round robin; and its real-time priority."""
+    found = {}
+    for number in os.listdir(f"/proc/{process}/task"):
+        with open(f"/proc/{process}/task/{number}/stat", encoding="utf-8") as text:
+            line = text.read()
+        fields = line.rsplit(")", 1)[1].split()
+        found[re.search(r"\((.*)\)", line)[1]] = (int(fields[38]), int(fields[37]))
+    return found
+
+
 with tap.plan() as check:
     with Server(http__port=0, http__token=TOKEN) as main:
         check_command(check, main)
         check_page(check, main)
+        check_change(check, main)
         check_ways(check, main)
         check_http(check, main)
         check_socket(check, main)
@@ -277,12 +313,11 @@ with tap.plan() as check:
     check("it ends as it should", main.process.returncode == 0)
     check_files(check)
     with Server(thread__cores=[0], thread__nice=0) as pinned:
-        with open(f"/proc/{pinned.process.pid}/status", encoding="utf-8"):
-            tasks = os.listdir(f"/proc/{pinned.process.pid}/task")
-        found = []
-        for number in tasks:
-            with open(f"/proc/{pinned.process.pid}/task/{number}/status", encoding="utf-8") as lines:
-                found.append(dict(line.split(":\t", 1) for line in lines if ":\t" in line))
-        check("its thread is pinned", any(task["Name"].strip() == "weir-admin" and
-                                          task["Cpus_allowed_list"].strip() == "0"
-                                          for task in found), found)
+        check("its thread is pinned", until(lambda: is_pinned(pinned.process.pid)))
+    with Server(http__port=0, thread__name="ops", thread__priority="fifo",
+                thread__priority_value=3) as urgent:
+        allowed = (1, 3) if os.geteuid() == 0 else (0, 0)
+        check("its threads have the name and the priority that they were given, or a warning",
+              until(lambda: {policies_of(urgent.process.pid).get(name)
+                             for name in ("ops-admin", "ops-http")} == {allowed}),
+              policies_of(urgent.process.pid))

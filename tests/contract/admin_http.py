@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Admin over HTTP: who is let in, what is refused, and that it is counted. Raw sockets, because the
 clients that matter here are not polite."""
+import gzip
 import json
 import os
 import resource
@@ -8,6 +9,7 @@ import socket
 import stat
 import tempfile
 import threading
+import time
 
 import admin_support
 import tap
@@ -112,7 +114,8 @@ def check_origin(check, server):
 
 
 def check_paths(check, server):
-    tricks = ["/", "/api", "/api/v1", "/api/v1/", "/api/v1//threads", "/api/v1/threads/",
+    tricks = ["/index.html", "/assets/", "/assets", "/assets/../index.html", "/metrics/",
+              "/assets/%2e%2e/x", "/Metrics", "/api", "/api/v1", "/api/v1/", "/api/v1//threads", "/api/v1/threads/",
               "/api/v1/../threads", "/../../etc/passwd", "/api/v1/%74hreads", "/api/v1/%2e%2e/x",
               "/api/v1/threads%00", "/api/v1/threads%0d%0aX:y", "/api/v1/..;/threads",
               "/API/v1/threads", "//api/v1/threads", "/api/v1/threads\\..", "/api/v1/./threads",
@@ -261,9 +264,229 @@ def check_limits(check):
                   until(lambda: server.ask("admin")["rows"][1]["open"] == 0), server.refused())
 
 
+PAGES = {"/": "text/html; charset=utf-8", "/metrics": "text/plain; version=0.0.4; charset=utf-8",
+         "/metrics.json": "application/json", "/health": "application/json",
+         "/advice.json": "application/json", "/assets/uPlot.min.css": "text/css; charset=utf-8",
+         "/assets/uPlot.iife.min.js": "text/javascript; charset=utf-8"}
+
+
+def head_and_body(answer):
+    """The headers by their name in small letters, and what stands behind them."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    fields = (line.partition(": ") for line in head.decode("latin-1").split("\r\n")[1:])
+    return {name.lower(): value for name, _, value in fields}, body
+
+
+def check_pages(check, server):
+    for path, kind in PAGES.items():
+        status, answer = server.http("GET", path)
+        fields, body = head_and_body(answer)
+        check(f"GET of {path} answers, as {kind.partition(';')[0]}", status == 200 and
+              fields["content-type"] == kind and int(fields["content-length"]) == len(body) > 0,
+              answer[:999])
+        check(f"{path} may not be framed, sniffed, or shown by other sites", "frame-ancestors 'none'"
+              in fields["content-security-policy"] and fields["x-content-type-options"] == "nosniff"
+              and fields["cross-origin-resource-policy"] == "same-origin"
+              and fields["referrer-policy"] == "no-referrer", fields)
+        status, answer = server.http("HEAD", path)
+        check(f"HEAD of {path} has no body", status == 200 and head_and_body(answer)[1] == b"",
+              answer[:999])
+        status, answer = server.http("POST", path, b"{}")
+        check(f"POST to {path} is 405", status == 405 and b"Allow: GET, HEAD" in answer, answer)
+        (status, answer), grew = counted(server, "wrong host",
+                                         lambda: server.http("GET", path, Host="evil.example"))
+        check(f"{path} by another host is 421, counted", status == 421 and grew == 1, answer)
+    for path in ("/metrics.json", "/health", "/advice.json"):
+        document = json.loads(head_and_body(server.http("GET", path)[1])[1])
+        check(f"{path} is a JSON object", isinstance(document, dict), document)
+    health = json.loads(head_and_body(server.http("GET", "/health")[1])[1])
+    check("health says how it is, and why", health["status"] in ("up", "degraded") and
+          isinstance(health["reasons"], list), health)
+    status, answer = server.http("GET", "/metrics.jsn")
+    check("an unknown path is 404, with the nearest name", status == 404 and
+          b"did you mean /metrics.json?" in answer, answer)
+    status, answer = server.http("GET", "/something/else/altogether")
+    check("or with all of them", status == 404 and b"/advice.json" in answer, answer)
+
+
+def check_cache(check, server):
+    path = "/assets/uPlot.min.css"
+    fields, body = head_and_body(server.http("GET", path)[1])
+    tag = fields["etag"]
+    check("a file has a strong tag, and is asked for again each time", tag[0] == tag[-1] == '"' and
+          fields["cache-control"] == "no-cache", fields)
+    for given in (tag, f'"x", {tag}', f"W/{tag}", "*", f'"x",{tag},"y"'):
+        status, answer = server.http("GET", path, If_None_Match=given)
+        fields, rest = head_and_body(answer)
+        check(f"who has it already ({given}) is told so", status == 304 and rest == b"" and
+              fields["etag"] == tag, answer)
+    for given in ("", '"x"', tag[:-1], tag[1:], tag + "x", ",,,"):
+        status, answer = server.http("GET", path, If_None_Match=given)
+        check(f"who has another one ({given}) gets it", status == 200 and
+              head_and_body(answer)[1] == body, answer[:300])
+    page = server.http("GET", "/assets/uPlot.iife.min.js")[1]
+    plain = head_and_body(page)[1]
+    small = len(plain) > 1000  # not the placeholder
+    for accepts, packed in (("gzip", small), ("deflate, gzip;q=0.5, br", small), ("GZIP", small),
+                            ("gzip;q=0", False), ("gzip; q=0.000", False), ("br", False),
+                            ("", False), ("xgzip", False), ("gzipx, br", False), (",,;", False)):
+        fields, body = head_and_body(server.http("GET", "/assets/uPlot.iife.min.js",
+                                                 Accept_Encoding=accepts)[1])
+        told = fields.get("content-encoding") == "gzip"
+        check(f"Accept-Encoding {accepts!r} gets {'gzip' if packed else 'it as it is'}",
+              told == packed and (gzip.decompress(body) if told else body) == plain and
+              (fields["etag"].endswith('-gz"')) == packed, fields)
+
+
+def check_elsewhere(check, server):
+    for path in ("/", "/metrics.json", "/events", "/api/v1/threads"):
+        (status, answer), grew = counted(
+            server, "foreign origin", lambda: server.http(
+                "HEAD" if path == "/events" else "GET", path, Sec_Fetch_Site="cross-site",
+                Sec_Fetch_Mode="no-cors"))
+        check(f"a picture of {path} in a page of another site is 403, counted",
+              status == 403 and grew == 1, answer)
+    status, answer = server.http("GET", "/", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate")
+    check("a link that leads to the page does", status == 200, answer)
+    status, answer = server.http("GET", "/metrics.json", Sec_Fetch_Site="same-origin",
+                                 Sec_Fetch_Mode="cors")
+    check("so does what the page itself asks for", status == 200, answer)
+
+
+class Stream:
+    """A client of /events that has sent its request."""
+
+    def __init__(self, server, address="127.0.0.1", receive_bytes=None, **headers):
+        self.socket = socket.socket()
+        if receive_bytes:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        self.socket.bind((address, 0))
+        self.socket.settimeout(20)
+        self.socket.connect(server.address)
+        fields = {"Host": server.host, **headers}
+        self.socket.sendall(("GET /events HTTP/1.1\r\n" + "".join(
+            f"{key.replace('_', '-')}: {value}\r\n" for key, value in fields.items()) + "\r\n")
+            .encode())
+        self.seen = b""
+
+    def read(self, done, seconds=20):
+        """Reads until `done` says so of what it has seen. False: it ended, or took too long."""
+        end = time.monotonic() + seconds
+        while not done(self.seen):
+            if time.monotonic() > end:
+                return False
+            try:
+                piece = self.socket.recv(1 << 20)
+            except OSError:
+                return False
+            if not piece:
+                return False
+            self.seen += piece
+        return True
+
+    def frames(self):
+        """The events that are there whole, each as its fields."""
+        body = head_and_body(self.seen)[1].decode()
+        return [dict(line.partition(": ")[::2] for line in block.split("\n"))
+                for block in body.split("\n\n")[:-1]]
+
+    def close(self):
+        self.socket.close()
+
+
+def row_of(server):
+    return server.ask("admin")["rows"][1]
+
+
+def check_stream(check, server):
+    stream = Stream(server)
+    began = time.monotonic()
+    check("a stream of events begins", stream.read(lambda seen: seen.count(b"event: figures") >= 9
+                                                   and seen.endswith(b"\n\n")), stream.seen[:300])
+    seconds = time.monotonic() - began
+    fields, _ = head_and_body(stream.seen)
+    check("as what it is, to be kept by nobody", fields["content-type"] == "text/event-stream" and
+          fields["cache-control"] == "no-store" and "content-length" not in fields, fields)
+    frames = stream.frames()
+    check("it says when to come again", frames[0] == {"retry": "1000"}, frames[0])
+    figures = [f for f in frames if f.get("event") == "figures"]
+    check("its figures are JSON, a line each, and come four times a second",
+          all(isinstance(json.loads(f["data"]), dict) for f in figures) and 1.7 < seconds < 6,
+          f"{seconds} {figures[:1]}")
+    numbers = [int(f["id"]) for f in figures]
+    check("each has a number, one after the other",
+          numbers == list(range(numbers[0], numbers[0] + len(numbers))), numbers)
+    advice = [f for f in frames if f.get("event") == "advice"]
+    check("and advice comes every two seconds", 1 <= len(advice) <= 2 and
+          isinstance(json.loads(advice[0]["data"])["findings"], list), advice)
+    check("a stream is counted as one", row_of(server)["streams"] == 1, row_of(server))
+    stream.close()
+    check("and when its client has gone it is no more",
+          until(lambda: row_of(server)["streams"] == 0 and row_of(server)["open"] == 0),
+          row_of(server))
+    status, answer = server.http("HEAD", "/events")
+    check("HEAD of the stream ends at once", status == 200 and b"text/event-stream" in answer,
+          answer)
+
+
+def check_stream_limits(check):
+    with Server(http__port=0, http__timeout="1s", http__stream_clients_max=3,
+                http__connections_per_address_max=1, http__connections_max=2) as server:
+        streams = [Stream(server)]
+        for _ in range(2):
+            streams[-1].read(lambda seen: b"retry" in seen)
+            streams.append(Stream(server))
+        check("streams are no connections of an address: several fit beside its bound",
+              all(s.read(lambda seen: b"event: figures" in seen) for s in streams))
+        (status, answer), grew = counted(server, "too many event streams",
+                                         lambda: server.http("GET", "/events"))
+        check("one too many is 503, counted", status == 503 and grew == 1, answer)
+        check("others are answered meanwhile", server.http("GET", "/health")[0] == 200)
+        other = Stream(server, address="127.0.0.2")
+        check("an address that holds none gets the place of one that holds several",
+              other.read(lambda seen: b"event: figures" in seen) and
+              until(lambda: row_of(server)["streams"] == 3), row_of(server))
+        check("which has its newest ended", not streams[2].read(lambda seen: False, 3))
+        seen = [len(s.seen) for s in streams[:2]]
+        check("streams outlive the time that a request has",
+              all(s.read(lambda bytes_, n=n: bytes_[n:].count(b"event: figures") >= 8)
+                  for s, n in zip(streams[:2], seen)))
+        for s in streams + [other]:
+            s.close()
+        check("all places are free again", until(lambda: row_of(server)["streams"] == 0),
+              row_of(server))
+        before = server.refused().get("not complete in time", 0)
+        check("figures of many processors fill a frame", server.tell("crowd") == "WEIR_OK")
+        deaf = Stream(server, receive_bytes=2048)
+        until(lambda: row_of(server)["streams"] == 1)
+        ear = Stream(server)
+        check("a client that does not read is let go in the end, counted",
+              ear.read(lambda _: server.refused().get("not complete in time", 0) > before),
+              server.refused())
+        numbers = [int(f["id"]) for f in ear.frames() if f.get("event") == "figures"]
+        check("while others hear every frame", len(numbers) >= 4 and
+              numbers == list(range(numbers[0], numbers[0] + len(numbers))), numbers)
+        shown = json.loads([f for f in ear.frames() if f.get("event") == "figures"][-1]["data"])
+        check("with the busiest hundred processors and no more",
+              len(shown["processors"]) <= 101 and shown["processors_total"] > 200,
+              (len(shown["processors"]), shown["processors_total"]))
+        check("what the deaf one has not taken is not kept", row_of(server)["streams"] == 1,
+              row_of(server))
+        deaf.close()
+        ear.close()
+    check("a server with streams ends as it should", server.process.returncode == 0)
+    with Server(http__port=0, http__stream_clients_max=5) as server:
+        streams = [Stream(server) for _ in range(5)]
+        streams = [s for s in streams if s.read(lambda seen: b"retry" in seen)]
+    check("so does one whose streams are open", server.process.returncode == 0 and
+          len(streams) == 5)
+    for s in streams:
+        s.close()
+
+
 def check_many(check):
-    """Many slow clients: at night as many as this process may have, up to 10,000. More than 512 a
-    second are not refused: the rest waits at the door."""
+    """Many slow clients: at night as many as this process may have, up to 10,000. Those over the
+    bounds are parked."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 10_200), hard))
     count = min(int(os.environ.get("WEIR_ADMIN_CLIENTS", "2000")), min(hard, 10_200) - 100)
@@ -284,9 +507,12 @@ def check_many(check):
               until(settled, 60), server.ask("admin"))
         row = server.ask("admin")["rows"][1]
         check("no more are open than the bound allows", row["open"] <= 64, row)
+        check("others are parked", row["parked"] >= min(100, count // 8), row)
         check("the socket answers meanwhile", server.ask("threads")["status"] == "WEIR_OK")
         for s in clients:
             s.close()
+        check("who has gone is not kept", until(lambda: row_of(server)["parked"] == 0),
+              row_of(server))
         check("and when they are gone, HTTP does, too",
               until(lambda: server.http("GET", "/api/v1/threads")[0] == 200))
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
@@ -347,11 +573,16 @@ with tap.plan() as check:
         check_token(check, one)
         check_host(check, one)
         check_origin(check, one)
+        check_pages(check, one)
+        check_cache(check, one)
+        check_elsewhere(check, one)
+        check_stream(check, one)
         check_paths(check, one)
         check_bodies(check, one)
         check_malformed(check, one)
         check("after all that it still answers", one.http("GET", "/api/v1/threads")[0] == 200)
     check("it ends as it should", one.process.returncode == 0)
     check_limits(check)
+    check_stream_limits(check)
     check_many(check)
     check_start(check)

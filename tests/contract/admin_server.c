@@ -5,7 +5,8 @@
  *     admin_server KEY=VALUE ...     below weir.admin, as in a file
  *
  * Prints "socket PATH", "url URL" and "ready", a line each, or an error; runs until its input ends.
- * "hold" and "release" as lines keep a handler of the processor "book", and let it go.
+ * "hold" and "release" as lines keep a handler of the processor "book", and let it go; "crowd" adds
+ * 200 processors more.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -104,6 +105,17 @@ static void set_up(weir_engine *engine, weir_processor *to, weir_error *error)
     (void)weir_engine_start(engine, error);
 }
 
+static weir_status add_crowd(weir_engine *engine)
+{
+    weir_error error = WEIR_ERROR_INIT;
+    for (int i = 0; i < 200; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof(name), "crowd-%d", i);
+        (void)weir_processor_add(engine, WEIR_PROCESSOR(.name = name, .handler = on_flow), &error);
+    }
+    return error.status;
+}
+
 static int serve(weir_engine *engine, weir_processor to)
 {
     char line[64];
@@ -119,6 +131,9 @@ static int serve(weir_engine *engine, weir_processor to)
             status = weir_engine_post(engine, to, WEIR_EMPTY(tick));
         } else if (strcmp(line, "order\n") == 0) {
             status = weir_router_submit(engine, orders, ++key, WEIR_EMPTY(tick));
+        }
+        if (strcmp(line, "crowd\n") == 0) {
+            status = add_crowd(engine);
         }
         printf("%s\n", weir_status_name(status));
         (void)fflush(stdout);

@@ -100,9 +100,13 @@ class Server:
         return {row["what"]: row["refused"] for row in self.ask("admin")["rows"]
                 if row["way"] == way and "connections" not in row}
 
+    def connect(self, seconds=20):
+        """A connection to HTTP."""
+        return socket.create_connection(self.address, timeout=seconds)
+
     def raw(self, data, seconds=20):
         """Raw bytes to HTTP, all that comes back."""
-        with socket.create_connection(self.address, timeout=seconds) as s:
+        with self.connect(seconds) as s:
             try:
                 s.sendall(data)
             except OSError:
@@ -127,7 +131,8 @@ def status_of(answer):
 
 def receive(s, until):
     seen = b""
-    while until is None or until not in seen:
+    end = time.monotonic() + 60  # of an answer that should end, and does not
+    while (until is None or until not in seen) and time.monotonic() < end:
         try:
             piece = s.recv(1 << 20)
         except OSError:

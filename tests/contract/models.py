@@ -18,6 +18,7 @@ PROTOCOL = ("queue/mailbox.h", "queue/mailbox.c", "engine/dispatcher.h", "engine
             "engine/kept.c", "engine/monitor.h", "engine/monitor.c", "engine/post.c",
             "engine/ready.h", "engine/registry.c", "engine/room.c", "engine/share.h",
             "engine/share.c", "engine/shutdown.c", "engine/straight.h", "engine/turn.c",
+            "engine/turn_end.c", "engine/progress.h",
             "engine/watchdog.h", "engine/watchdog.c", "sync/barrier.h", "sync/bias.h", "sync/mutex.h")
 
 REFERENCE = re.compile(r'/\*@ (\S+) (\w+)((?:[\s*]+"[^"]+")+)\s*\*/')

@@ -175,6 +175,89 @@ def check_reload(check):
                                                     line.endswith(" tear-down")), found)
 
 
+ANEW = """weir.plugins = ["%s"]
+weir.engine.threads = [{ name = main, dispatchers = [""] }]
+weir.components {
+  ticks { type = recorder-source, log = log, count = 1000 }
+  out { type = recorder-sink, log = log, feeds = [ticks] }
+  key { type = recorder-processor, log = log, to = out }
+}
+""" % server.RECORDER
+
+
+def told(weir, times):
+    return reloads(weir, times) and weir.said().splitlines()[-1]
+
+
+def check_anew(check):
+    """Keys of a component's own type: it begins anew where it is, and nothing else does."""
+    with server.folder():
+        write(ANEW)
+        with server.Server("f.conf") as weir:
+            server.until(lambda: "ticks start-complete" in server.lines("log"))
+            write(ANEW.replace("key { ", "key { nested.depth = 3, "))
+            weir.send(signal.SIGHUP)
+            line = told(weir, 1)
+            found = server.lines("log")
+            check("a component with other keys of its type begins anew",
+                  line and "0 added, 0 removed, 0 wait for a restart, 1 began anew" in line and
+                  found.count("key init") == 2 and found.count("key tear-down") == 1, weir.said())
+            check("and nobody else does", found.count("out init") == 1 and
+                  found.count("ticks init") == 1, found)
+            weir.send(signal.SIGHUP)
+            line = told(weir, 2)
+            check("the same file again changes nothing", line and "0 began anew" in line and
+                  "0 wait" in line and server.lines("log").count("key init") == 2, weir.said())
+            write(ANEW.replace("key { ", "key { nested.depth = 4, mailbox-max = 99, "))
+            weir.send(signal.SIGHUP)
+            line = told(weir, 3)
+            check("with a key that cannot change, all of its keys wait", line and
+                  "2 wait for a restart, 0 began anew" in line, weir.said())
+            write(ANEW.replace("key { ", "key { nested.depth = 5, ").replace(
+                "out { ", "out { fail = start, "))
+            weir.send(signal.SIGHUP)
+            line = told(weir, 4)
+            found = server.lines("log")
+            check("one that will not start as it should: all go back to what they had",
+                  line and "reload refused" in line and "start failed" in line, weir.said())
+            check("and run", found.count("out start-complete") == 2 and
+                  found.count("key start-complete") >= 2, found)
+            write(ANEW.replace("to = out", "to = new") +
+                  "weir.components.new { type = recorder-sink, log = log }\n")
+            weir.send(signal.SIGHUP)
+            line = told(weir, 5)
+            check("a target may come with who is to send to it", line and
+                  "1 added, 0 removed, 0 wait for a restart, 1 began anew" in line, weir.said())
+            write(ANEW)
+            weir.send(signal.SIGHUP)
+            line = told(weir, 6)
+            check("and go with who sent to it", line and
+                  "0 added, 1 removed, 0 wait for a restart, 1 began anew" in line, weir.said())
+            check("and after all that it stops well", weir.stop() == 0, weir.said())
+            found = server.lines("log")
+            check("every init had its tear-down", sorted(line.split()[0] for line in found if
+                  line.endswith(" init")) == sorted(line.split()[0] for line in found if
+                                                    line.endswith(" tear-down")), found)
+
+
+def check_rotated(check):
+    """As logrotate does it: rename, SIGHUP, and the old file is its own."""
+    with server.folder():
+        write("weir.components { t { type = timer, interval = 1h, delay = 1h }\n"
+              "  out { type = file-sink, path = out.txt, feeds = [t] } }\n")
+        with server.Server("f.conf") as weir:
+            server.until(lambda: os.path.exists("out.txt") and "it runs" in weir.said())
+            for number in (1, 2):
+                os.rename("out.txt", f"out.txt.{number}")
+                write("weir.components { broken\n") if number == 2 else None
+                weir.send(signal.SIGHUP)
+                check(f"SIGHUP: a file that was renamed is opened anew at once, time {number}",
+                      server.until(lambda: os.path.exists("out.txt")) and reloads(weir, number),
+                      weir.said())
+            check("also if the reload is refused", "reload refused" in weir.said(), weir.said())
+            check("and it stops well", weir.stop() == 0, weir.said())
+
+
 def check_early(check):
     with server.folder():
         write(BASE.replace("out { ", "out { dawdle = start, for = 300ms, "))
@@ -191,3 +274,5 @@ with tap.plan() as CHECK:
     check_notify(CHECK)
     check_watchdog(CHECK)
     check_reload(CHECK)
+    check_anew(CHECK)
+    check_rotated(CHECK)

@@ -58,7 +58,7 @@ static void arrive_after(weir__idle *idle, weir_ns wait)
     while (step(idle) != WEIR__IDLE_REST && clock_ns < arrival) {
     }
     clock_ns = arrival;
-    weir__idle_work(idle, now);
+    weir__idle_work(idle, now());
 }
 
 static void arrive_often_after(weir__idle *idle, weir_ns wait, uint32_t times)
@@ -96,7 +96,7 @@ static void the_simple_strategies_answer_with_one_step_for_ever(void **state)
         for (uint32_t k = 0; k < 1000; k++) {
             assert_int_equal(rows[i].step, step(&idle));
             if (k % 100 == 0) {
-                weir__idle_work(&idle, now);
+                weir__idle_work(&idle, now());
             }
         }
     }
@@ -113,7 +113,7 @@ static void backoff_spins_then_yields_twice_then_rests(void **state)
     for (uint32_t i = 0; i < 100; i++) { /* and rests on, until there is work */
         assert_int_equal(WEIR__IDLE_REST, step(&idle));
     }
-    weir__idle_work(&idle, now);
+    weir__idle_work(&idle, now());
     assert_int_equal(WEIR__IDLE_PAUSE, step(&idle));
 }
 
@@ -134,7 +134,7 @@ static void a_bound_of_zero_never_spins(void **state)
     weir__idle_open(&idle, WEIR_IDLE_BACKOFF, 0, WEIR_MS);
     for (uint32_t i = 0; i < 100; i++) {
         assert_int_equal(0, spin_then_rest(&idle));
-        weir__idle_work(&idle, now);
+        weir__idle_work(&idle, now());
     }
 }
 
@@ -181,7 +181,7 @@ static void at_a_thousand_a_second_it_rests_at_once(void **state)
     for (uint32_t i = 0; i < 1000; i++) {
         assert_int_equal(WEIR__IDLE_REST, step(&idle));
         clock_ns += WEIR_MS;
-        weir__idle_work(&idle, now);
+        weir__idle_work(&idle, now());
     }
 }
 
@@ -238,7 +238,7 @@ static void work_without_an_empty_round_teaches_nothing(void **state)
     const weir__idle before = idle;
     for (uint32_t i = 0; i < 1000; i++) {
         clock_ns += WEIR_S;
-        weir__idle_work(&idle, now);
+        weir__idle_work(&idle, now());
     }
     assert_int_equal(before.arrival_mean, idle.arrival_mean);
     assert_int_equal(spin_of(&before), spin_of(&idle));

@@ -519,8 +519,8 @@ static void endless_coming_and_going_under_new_names_does_not_grow(void **state)
     fprintf(stderr, "# %zu bytes after 40 rounds, %zu after %llu\n", before, after,
             (unsigned long long)rounds);
     /* A name more or less, slots in limbo, and a dedicated thread that has not left yet when the
-     * next one comes. */
-    assert_true(after <= before + 128 * 1024);
+     * next one comes: a seat, with its histograms, is about 100 KiB. */
+    assert_true(after <= before + 384 * 1024);
     names_are("<a>");
     engine_finish(engine, rounds);
     assert_int_equal(0, atomic_load(&fault.bytes));

@@ -148,6 +148,38 @@ static void every_figure_of_a_worker_says_what_was_done(void **state)
     (void)stage_close(&s);
 }
 
+/* Of every fourth that is timed the first one takes long. */
+static void the_time_of_a_worker_never_falls(void **state)
+{
+    (void)state;
+    latch hold;
+    weir_ns before = 0;
+    stage_open(&s, STAGE(.workers = 1, .latency_every = 4));
+    for (uint64_t value = 1; value <= 40; value++) {
+        if (value == 4) {
+            submit_held(&s, 1, value, &hold);
+            const weir_ns began = test_now();
+            TEST_UNTIL(test_now() - began > 20 * WEIR_MS);
+            latch_open(&hold);
+        } else {
+            assert_int_equal(WEIR_OK, submit_value(&s, 1, value));
+        }
+        TEST_UNTIL(worker_counters(s.engine, s.router, 0).handled == value);
+        if (value == 28) {
+            assert_int_equal(WEIR_OK, weir_router_latency_set(s.engine, s.router, false));
+        }
+        const weir_ns busy = worker_counters(s.engine, s.router, 0).busy;
+        if (busy < before || (busy >= 80 * WEIR_MS) != (value >= 4)) {
+            fail_msg("after %u: %lld ns, before that %lld", (unsigned)value, (long long)busy,
+                     (long long)before);
+        }
+        before = busy;
+    }
+    /* Seven were timed, three are taken to be like them. */
+    assert_true(before >= 80 * WEIR_MS / 7 * 10);
+    (void)stage_close(&s);
+}
+
 static void a_rate_is_of_the_time_between_two_looks(void **state)
 {
     (void)state;
@@ -246,6 +278,7 @@ int main(void)
         cmocka_unit_test(every_figure_of_a_flow_says_what_was_done),
         cmocka_unit_test(evicted_events_are_counted_against_their_own_flows),
         cmocka_unit_test(every_figure_of_a_worker_says_what_was_done),
+        cmocka_unit_test(the_time_of_a_worker_never_falls),
         cmocka_unit_test(a_rate_is_of_the_time_between_two_looks),
         cmocka_unit_test(the_figures_stay_after_a_stop),
         cmocka_unit_test(what_a_stop_leaves_is_counted_as_left),

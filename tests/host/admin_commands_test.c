@@ -37,12 +37,33 @@ static void fail_one(void)
 static void commands_lists_all_of_them_by_name(void **state)
 {
     (void)state;
-    static const char *const names[] = {
-        "commands",        "components",      "config show",   "dead-letters",   "dispatchers",
-        "errors",          "feeds",           "flows",         "health",         "help",
-        "latency disable", "latency enable",  "latency reset", "latency status", "log level",
-        "processors list", "processors stop", "services",      "threads",        "timers",
-    };
+    static const char *const names[] = { "commands",
+                                         "components",
+                                         "config show",
+                                         "dead-letters",
+                                         "dispatchers",
+                                         "errors",
+                                         "feeds",
+                                         "flows",
+                                         "health",
+                                         "help",
+                                         "latency disable",
+                                         "latency enable",
+                                         "latency reset",
+                                         "latency status",
+                                         "log level",
+                                         "metrics json",
+                                         "processors list",
+                                         "processors move",
+                                         "processors recent",
+                                         "processors restart",
+                                         "processors stop",
+                                         "services",
+                                         "threads",
+                                         "timers",
+                                         "trace read",
+                                         "trace start",
+                                         "trace stop" };
     assert_int_equal(WEIR_OK, desk_run(&d, "commands"));
     const char *at = desk_answer;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -159,7 +180,7 @@ static void threads_tells_of_each_and_what_it_serves(void **state)
     (void)weir_thread_add(
         d.engine, WEIR_THREAD(.name = "io", .dispatchers = WEIR_NAMES("api", "rt")), &d.error);
     assert_int_equal(WEIR_OK, desk_run(&d, "threads"));
-    assert_says("\"thread\": \"io\"");
+    assert_says("\"thread\": \"io\", \"kind\": \"dispatcher\"");
     assert_says("\"dispatchers\": \"'api' 'rt'\"");
     assert_says("\"dispatchers\": \"''\"");
     assert_int_equal(WEIR_OK,
@@ -276,47 +297,6 @@ static void flows_tells_of_routers_and_of_the_workers_of_one(void **state)
     assert_int_equal(WEIR_UNKNOWN, desk_run(&d, "flows nobody"));
 }
 
-static void latency_is_measured_until_disabled_and_begins_anew(void **state)
-{
-    (void)state;
-    const weir_router orders = add_router("orders");
-    submit(orders, 5);
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency status"));
-    assert_says("{\"what\": \"handlers of flows\", \"name\": \"orders\", \"measured\": true, "
-                "\"count\": 5,");
-    assert_says("{\"what\": \"lateness of timers\"");
-    assert_says("{\"what\": \"handlers of processors\", \"name\": \"\", \"measured\": false}");
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency disable orders"));
-    submit(orders, 4);
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency status"));
-    assert_says("\"measured\": false, \"count\": 5,");
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency enable"));
-    submit(orders, 2);
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency status"));
-    assert_says("\"measured\": true, \"count\": 7,");
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency reset"));
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency status"));
-    assert_says("\"count\": 0, \"p50-ns\": 0, \"p95-ns\": 0, \"p99-ns\": 0, \"max-ns\": 0}");
-    submit(orders, 1);
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency reset orders"));
-    submit(orders, 3);
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency status"));
-    assert_says("\"count\": 3,");
-    assert_int_equal(WEIR_UNKNOWN, desk_run(&d, "latency reset nobody"));
-}
-
-static void latency_of_targets_is_said_not_to_be_measured(void **state)
-{
-    (void)state;
-    (void)weir_router_add(
-        d.engine, WEIR_ROUTER(.name = "to", .targets = &d.book, .target_count = 1), &d.error);
-    assert_int_equal(WEIR_OK, d.error.status);
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency enable"));
-    assert_says("not measured: its targets handle its events");
-    assert_int_equal(WEIR_OK, desk_run(&d, "latency status"));
-    assert_says("\"name\": \"to\", \"measured\": false");
-}
-
 /* ---- about components ---- */
 
 /* NOLINTNEXTLINE(readability-non-const-parameter): the hook's form */
@@ -430,37 +410,20 @@ static void health_is_up_degraded_by_errors_and_down_at_the_end(void **state)
 {
     (void)state;
     assert_int_equal(WEIR_OK, desk_run(&d, "health"));
-    assert_says("\"rows\": [{\"health\": \"up\", \"reason\": \"\"}]");
+    assert_says("\"rows\": [{\"what\": \"engine weir\", \"status\": \"up\", \"reason\": \"\"}]");
     fail_one();
     assert_int_equal(WEIR_OK, desk_run(&d, "health"));
-    assert_says("\"rows\": [{\"health\": \"degraded\", \"reason\": \"1 error in the last minute, "
-                "the last of 'book': it was to \\\"fail\\\"\"}]");
+    assert_says(
+        "{\"what\": \"errors\", \"status\": \"degraded\", \"reason\": \"1 error in the last "
+        "minute, the last of 'book': it was to \\\"fail\\\"\"}");
+    assert_says(
+        "{\"what\": \"dead letters\", \"status\": \"degraded\", \"reason\": \"1 in the last "
+        "10 s, the last to 'book': failed\"}");
     assert_int_equal(WEIR_OK, weir_engine_stop(d.engine, 0, NULL));
     assert_int_equal(WEIR_OK, desk_run(&d, "health"));
-    assert_says("{\"health\": \"down\", \"reason\": \"the engine stops\"}");
-}
-
-static void health_names_a_handler_that_does_not_return(void **state)
-{
-    (void)state;
-    desk slow = { .error = WEIR_ERROR_INIT };
-    (void)sem_init(&slow.held, 0, 0);
-    (void)sem_init(&slow.go, 0, 0);
-    slow.engine = weir_engine_create(WEIR_ENGINE(.stuck_after = WEIR_MS, .log_level = WEIR_LOG_OFF),
-                                     &slow.error);
-    assert_int_equal(WEIR_OK, desk_run(&slow, "health"));
-    assert_says("{\"health\": \"down\", \"reason\": \"the engine has not started\"}");
-    slow.book = weir_processor_add(
-        slow.engine, WEIR_PROCESSOR(.name = "mire", .handler = desk_handle, .argument = &slow),
-        &slow.error);
-    assert_int_equal(WEIR_OK, weir_engine_start(slow.engine, &slow.error));
-    desk_hold(&slow);
-    TEST_UNTIL(desk_run(&slow, "health") == WEIR_OK && strstr(desk_answer, "'mire'") != NULL);
-    assert_says("{\"health\": \"degraded\", \"reason\": \"1 handler has not returned for too "
-                "long, that of 'mire'\"}");
-    (void)sem_post(&slow.go);
-    TEST_UNTIL(desk_run(&slow, "health") == WEIR_OK && strstr(desk_answer, "\"up\"") != NULL);
-    weir_engine_destroy(slow.engine);
+    assert_says(
+        "\"rows\": [{\"what\": \"engine weir\", \"status\": \"down\", \"reason\": \"the engine "
+        "has stopped\"}");
 }
 
 /* ---- the configuration ---- */
@@ -495,17 +458,33 @@ static void config_show_tells_where_each_setting_was_said_and_no_secret(void **s
     assert_says("not made from a configuration");
 }
 
+static void metrics_json_is_a_document_in_a_field(void **state)
+{
+    (void)state;
+    assert_int_equal(WEIR_OK, desk_run(&d, "metrics json"));
+    assert_says("\"rows\": [{\"json\": \"{");
+    assert_says("\\\"processors_total\\\"");
+    assert_int_equal(WEIR_OK, desk_run(&d, "metrics json 1"));
+    assert_says("\\\"processors_shown\\\":1");
+    static const char *const wrong[] = { "metrics json 0", "metrics json -1", "metrics json x",
+                                         "metrics json 1x", "metrics json 4294967296" };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(WEIR_E_INVALID, desk_run(&d, wrong[i]));
+        assert_says("how many processors");
+    }
+}
+
 /* ---- memory ---- */
 
 static void without_memory_each_says_so_or_does_without(void **state)
 {
     (void)state;
-    static const char *const lines[] = { "commands",        "components",    "dead-letters",
-                                         "dispatchers",     "errors",        "feeds",
-                                         "flows",           "health",        "help",
-                                         "latency status",  "latency reset", "log level",
-                                         "processors list", "services",      "threads",
-                                         "timers" };
+    static const char *const lines[] = { "commands",       "components",      "dead-letters",
+                                         "dispatchers",    "errors",          "feeds",
+                                         "flows",          "health",          "help",
+                                         "latency status", "latency reset",   "log level",
+                                         "metrics json",   "processors list", "services",
+                                         "threads",        "timers" };
     (void)add_router("orders");
     fail_one();
     for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
@@ -539,15 +518,13 @@ int main(void)
         TEST(dead_letters_shows_the_newest),
         TEST(log_level_is_told_and_changed),
         TEST(flows_tells_of_routers_and_of_the_workers_of_one),
-        TEST(latency_is_measured_until_disabled_and_begins_anew),
-        TEST(latency_of_targets_is_said_not_to_be_measured),
         TEST(components_services_feeds_and_errors_tell_of_what_was_added),
         TEST(processors_stop_removes_a_component_as_a_whole),
         TEST(processors_stop_leaves_the_parts_of_a_router_alone),
         TEST(errors_are_the_last_hundred),
         TEST(health_is_up_degraded_by_errors_and_down_at_the_end),
-        TEST(health_names_a_handler_that_does_not_return),
         TEST(config_show_tells_where_each_setting_was_said_and_no_secret),
+        TEST(metrics_json_is_a_document_in_a_field),
         TEST(without_memory_each_says_so_or_does_without),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,6 +80,45 @@ static void the_bounds_of_the_table_are_those_of_the_options(void **state)
     }
 }
 
+static void threads_that_serve_no_dispatcher_are_what_the_file_says(void **state)
+{
+    weir_engine_options o = WEIR_ENGINE_OPTIONS_INIT;
+    weir_error error = WEIR_ERROR_INIT;
+    (void)state;
+    weir_config *config = test_parse("weir.engine {\n"
+                                     "  scheduler-thread { name = clock, cores = [0, 1], "
+                                     "core-required = on, priority = fifo, priority-value = 7 }\n"
+                                     "  helper-thread { priority = nice, priority-value = -3 }\n"
+                                     "}\n");
+    assert_int_equal(WEIR_OK, weir_config_engine_options(config, &o, &error));
+    assert_string_equal("clock", o.scheduler_thread->name);
+    assert_int_equal(2, o.scheduler_thread->core_count);
+    assert_int_equal(1, o.scheduler_thread->cores[1]);
+    assert_true(o.scheduler_thread->core_required);
+    assert_int_equal(WEIR_PRIORITY_FIFO, o.scheduler_thread->priority);
+    assert_int_equal(7, o.scheduler_thread->priority_value);
+    assert_null(o.helper_thread->name);
+    assert_int_equal(0, o.helper_thread->core_count);
+    assert_int_equal(WEIR_PRIORITY_NICE, o.helper_thread->priority);
+    assert_int_equal(-3, o.helper_thread->priority_value);
+    weir_config_destroy(config);
+    static const char *const wrong[] = {
+        "weir.engine.scheduler-thread { priority = nice, priority-value = 20 }",
+        "weir.engine.helper-thread { priority = round-robin, priority-value = 0 }",
+        "weir.engine.helper-thread { priority = fifo }",
+        "weir.engine.scheduler-thread { cores = [-1] }",
+        "weir.engine.scheduler-thread { core = 1 }",
+    };
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        error = (weir_error)WEIR_ERROR_INIT;
+        config = weir_config_parse("t.conf", wrong[i], strlen(wrong[i]),
+                                   WEIR_CONFIG(.ignore_environment = true), &error);
+        assert_null(config);
+        assert_int_equal(1, error.line);
+        assert_non_null(strstr(error.path, "-thread."));
+    }
+}
+
 static const char whole[] =
     "weir.engine {\n"
     "  name = shop\n"
@@ -368,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_built_in_reference_is_what_an_engine_has_without_any_file),
         cmocka_unit_test(the_bounds_of_the_table_are_those_of_the_options),
+        cmocka_unit_test(threads_that_serve_no_dispatcher_are_what_the_file_says),
         cmocka_unit_test(an_engine_has_the_threads_and_dispatchers_that_the_file_names),
         cmocka_unit_test(options_are_filled_in_parts_and_what_the_file_does_not_say_stays),
         cmocka_unit_test(threads_without_a_name_are_called_after_what_they_serve),

@@ -269,6 +269,43 @@ SCENARIO(component_remove, "a sink is removed while somebody posts to it and ano
                    parts[0].handled, accepted);
 }
 
+static void restart_sink(void *unused)
+{
+    (void)unused;
+    const weir_status status =
+        weir_component_restart(stage.engine, "sink", NULL, WEIR_FOREVER, NULL);
+    weir_sim_check(status == WEIR_OK || status == WEIR_E_INVALID || status == WEIR_TIMEOUT ||
+                       short_of_memory,
+                   "the restart answers %s", weir_status_name(status));
+}
+
+SCENARIO(component_restart, "a sink begins anew while somebody posts to it")
+{
+    set_up();
+    begin();
+    const int poster = weir_sim_thread_start(post_two, NULL);
+    restart_sink(NULL);
+    weir_sim_thread_join(poster);
+    end();
+    weir_sim_check(parts[0].handled == accepted || short_of_memory, "%u of %u were handled",
+                   parts[0].handled, accepted);
+}
+
+SCENARIO(component_restart_stop, "a sink begins anew while somebody posts and all of them stop")
+{
+    set_up();
+    begin();
+    const int poster = weir_sim_thread_start(post_two, NULL);
+    const int other = weir_sim_thread_start(restart_sink, NULL);
+    weir_sim_work(weir_sim_choose(4) * 10 * WEIR_US);
+    (void)weir_components_stop(stage.engine, WEIR_FOREVER, NULL);
+    weir_sim_thread_join(poster);
+    weir_sim_thread_join(other);
+    end();
+    weir_sim_check(parts[0].handled == accepted || short_of_memory, "%u of %u were handled",
+                   parts[0].handled, accepted);
+}
+
 static void stop_early(void *unused)
 {
     (void)unused;

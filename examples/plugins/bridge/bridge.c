@@ -68,9 +68,7 @@ static const weir_component_type bridge_component = {
     .cases = WEIR_CASES(cases),
     .publishes = true,
     .slow = WEIR_SLOW_BLOCK,
-    .on_failure = WEIR_RETRY,
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON,
 };
 
 static const weir_component_type *const types[] = { &bridge_component };

@@ -138,9 +138,7 @@ static const weir_component_type enrich_component = {
     .init = init,
     .tear_down = tear_down,
     .cases = WEIR_CASES(cases),
-    .on_failure = WEIR_RETRY,
-    .retry_max = 1000000,
-    .retry_delay = WEIR_MS,
+    WEIR_PASSES_ON,
 };
 
 static const weir_component_type *const types[] = { &reader_component, &enrich_component };

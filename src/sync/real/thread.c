@@ -78,6 +78,36 @@ int32_t weir__os_thread_id(void)
     return (int32_t)syscall(SYS_gettid);
 }
 
+weir_ns weir__os_thread_cpu(int32_t id)
+{
+    /* The system's number for the CPU clock of one thread: what pthread_getcpuclockid answers, but
+     * that wants a handle, which is nobody's once it is joined. */
+    const clockid_t clock = (clockid_t)((~(unsigned)id << 3) | 6u);
+    struct timespec t;
+    return id > 0 && clock_gettime(clock, &t) == 0 ? (weir_ns)t.tv_sec * WEIR_S + t.tv_nsec : -1;
+}
+
+#define STAT_CORE 36 /* words behind the name, which is in brackets and may have any letters */
+
+int32_t weir__os_thread_core(int32_t id)
+{
+    char path[64];
+    char text[1024] = "";
+    (void)snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)id);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) {
+        return -1;
+    }
+    const size_t length = fread(text, 1, sizeof(text) - 1, file);
+    (void)fclose(file);
+    text[length] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int word = 0; at != NULL && word <= STAT_CORE; word++) {
+        at = strchr(at + 1, ' ');
+    }
+    return at != NULL ? (int32_t)strtol(at, NULL, 10) : -1;
+}
+
 int weir__os_thread_pin(const int32_t *cores, uint32_t count, int32_t *wrong)
 {
     cpu_set_t allowed;
@@ -98,6 +128,30 @@ int weir__os_thread_pin(const int32_t *cores, uint32_t count, int32_t *wrong)
     return sched_setaffinity(0, sizeof(set), &set) == 0 ? 0 : errno;
 }
 
+void weir__cores_allowed(weir__cores *out)
+{
+    cpu_set_t set;
+    *out = (weir__cores){ 0 };
+    if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+        return;
+    }
+    for (size_t i = 0; i < 64 * (size_t)WEIR__CORES_WORDS && i < CPU_SETSIZE; i++) {
+        out->bits[i / 64] |= CPU_ISSET(i, &set) ? UINT64_C(1) << i % 64 : 0;
+    }
+}
+
+int weir__os_thread_place(const weir__cores *cores)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    for (size_t i = 0; i < 64 * (size_t)WEIR__CORES_WORDS && i < CPU_SETSIZE; i++) {
+        if ((cores->bits[i / 64] >> i % 64 & 1) != 0) {
+            CPU_SET(i, &set);
+        }
+    }
+    return CPU_COUNT(&set) == 0 || sched_setaffinity(0, sizeof(set), &set) == 0 ? 0 : errno;
+}
+
 int weir__os_thread_priority(weir_priority policy, int32_t value)
 {
     if (policy == WEIR_PRIORITY_DEFAULT) {
@@ -114,6 +168,11 @@ int weir__os_thread_priority(weir_priority policy, int32_t value)
 void weir__yield(void)
 {
     sched_yield();
+}
+
+int32_t weir__os_core(void)
+{
+    return (int32_t)sched_getcpu();
 }
 
 /* Cores of quota by cgroup v2, rounded up; 0: no limit is readable. */

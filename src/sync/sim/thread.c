@@ -91,6 +91,20 @@ int weir__os_thread_pin(const int32_t *cores, uint32_t count, int32_t *wrong)
     return 0;
 }
 
+void weir__cores_allowed(weir__cores *out)
+{
+    *out = (weir__cores){ 0 };
+    for (uint32_t i = 0; i < weir__sim.cores && i < 64 * WEIR__CORES_WORDS; i++) {
+        out->bits[i / 64] |= UINT64_C(1) << i % 64;
+    }
+}
+
+int weir__os_thread_place(const weir__cores *cores)
+{
+    (void)cores;
+    return 0;
+}
+
 int weir__os_thread_priority(weir_priority policy, int32_t value)
 {
     (void)policy;
@@ -103,6 +117,11 @@ void weir__yield(void)
     static const weir__sim_site site = { "sync/thread.h", 0, "weir__yield" };
     weir__sim_pass(WEIR__SCALE_YIELD);
     weir__sim_give_way(&site);
+}
+
+int32_t weir__os_core(void)
+{
+    return -1;
 }
 
 void weir__pause(void)
@@ -161,6 +180,18 @@ weir_ns weir__clock_coarse(void)
 weir_ns weir__clock_wall(void)
 {
     return WALL_BEGIN + weir__clock_now();
+}
+
+weir_ns weir__os_thread_cpu(int32_t id)
+{
+    (void)id;
+    return -1; /* nobody counts */
+}
+
+int32_t weir__os_thread_core(int32_t id)
+{
+    (void)id;
+    return -1;
 }
 
 uint64_t weir__random_seed(void)
