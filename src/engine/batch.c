@@ -135,7 +135,7 @@ static void gather(run *r, const weir_processor *to, size_t to_count,
     while (n < most && (to_count == 1 || to[n].id == r->to.id)) {
         const weir_event *event = events[n];
         if (weir__likely(weir__parcel_is_plain(r->by->context, event))) {
-            r->parcels[n++] = weir__parcel_of_plain(r->by, event);
+            weir__parcel_plain(r->by, event, &r->parcels[n++]);
             continue;
         }
         *bad = weir__parcel_check(event);

@@ -147,6 +147,17 @@ static inline weir__parcel weir__parcel_of_plain(const weir__posting *by, const 
     return (weir__parcel){ .event = event, .flow = weir__parcel_flow(by, event) };
 }
 
+/* The same, into memory: field by field. A struct that is copied there is written in words first and
+ * read back in vectors, and each such read waits until the words have left the store buffer. */
+static inline void weir__parcel_plain(const weir__posting *by, const weir_event *event,
+                                      weir__parcel *out)
+{
+    out->event = event;
+    out->block = NULL;
+    out->data = NULL;
+    out->flow = weir__parcel_flow(by, event);
+}
+
 /* What never reached a mailbox is given back. Outside the mark. */
 void weir__parcel_unpack_special(const weir__posting *by, const weir__parcel *parcel);
 static inline void weir__parcel_unpack(const weir__posting *by, const weir__parcel *parcel)
