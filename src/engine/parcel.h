@@ -147,8 +147,8 @@ static inline weir__parcel weir__parcel_of_plain(const weir__posting *by, const 
     return (weir__parcel){ .event = event, .flow = weir__parcel_flow(by, event) };
 }
 
-/* The same, into memory: field by field. A struct that is copied there is written in words first and
- * read back in vectors, and each such read waits until the words have left the store buffer. */
+/* The same, into memory, field by field: a struct that is copied there is written in words first
+ * and read back in vectors, and each such read waits until the words have left the store buffer. */
 static inline void weir__parcel_plain(const weir__posting *by, const weir_event *event,
                                       weir__parcel *out)
 {
