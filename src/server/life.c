@@ -21,6 +21,7 @@
 
 /* A reload that takes longer than this is no longer spoken for to the service manager. */
 #define RELOAD_PATIENCE (60 * WEIR_S)
+#define ONE_BREATH (200 * WEIR_MS)
 
 typedef struct life life;
 
@@ -48,7 +49,8 @@ struct life {
     weir__composition *wanted; /* of a reload */
     weir__reload reloaded;
     weir_ns reload_began;
-    bool hung_up; /* a SIGHUP waits for its turn */
+    bool hung_up;    /* a SIGHUP waits for its turn */
+    weir_ns told_at; /* when it was told to end, last; 0: it was not */
 };
 
 /* ---- signals ---- */
@@ -128,6 +130,26 @@ static int least(weir_ns a, weir_ns b)
     return ms > 1000000 ? 1000000 : (int)ms;
 }
 
+static bool is_end(int signal)
+{
+    return signal == SIGINT || signal == SIGTERM;
+}
+
+/* Said twice in one breath it is said once: timeout(1) sends its signal to the process, and then to
+ * its group, which the process is in. */
+static bool is_echo(life *l, int signal)
+{
+    const weir_ns now = weir__clock_now();
+    if (!is_end(signal)) {
+        return false;
+    }
+    if (l->told_at != 0 && now - l->told_at < ONE_BREATH) {
+        return true;
+    }
+    l->told_at = now;
+    return false;
+}
+
 /* Until a signal (its number), a job is done (0), or the time is over (0). */
 static int wait_for(life *l, weir_ns timeout)
 {
@@ -146,7 +168,8 @@ static int wait_for(life *l, weir_ns timeout)
         return 0;
     }
     struct signalfd_siginfo info;
-    return read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info) ? (int)info.ssi_signo : 0;
+    const bool got = read(l->signals, &info, sizeof(info)) == (ssize_t)sizeof(info);
+    return got && !is_echo(l, (int)info.ssi_signo) ? (int)info.ssi_signo : 0;
 }
 
 static bool is_done(const job *j)
@@ -249,11 +272,6 @@ static void run_stop(life *l)
 {
     const weir_ns timeout = weir__server_settings_of(l->server)->stop_timeout;
     l->stop_status = weir__server_stop(l->server, timeout, &l->result->report);
-}
-
-static bool is_end(int signal)
-{
-    return signal == SIGINT || signal == SIGTERM;
 }
 
 /* True: it runs. False: it does not, or was told to end while it started. */
