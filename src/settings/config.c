@@ -70,7 +70,7 @@ static bool finish(weir_config *config, const weir__request *request)
     if (config->tree == NULL) { /* nothing could be made of the texts, or no memory */
         return !config->problems.out_of_memory;
     }
-    if (!join_tables(config, more) || !weir__legacy(config)) {
+    if (!join_tables(config, more) || !weir__legacy(config) || !weir__spell(config)) {
         return false;
     }
     return weir__config_check(config, request->cores);

@@ -60,6 +60,9 @@ weir__node *weir__child(const weir__tree *tree, const weir__node *object, const 
 /* What older files and other programs' files say, said as weir says it (settings/legacy.c). False:
  * no memory. */
 bool weir__legacy(weir_config *config);
+/* What threads may be told in other words, in those of the table (settings/spelling.c). False: no
+ * memory. */
+bool weir__spell(weir_config *config);
 
 /* Checks the resolved tree, fills config->engine, ->weir and ->threads. False: no memory. */
 bool weir__config_check(weir_config *config, uint32_t cores);

@@ -38,10 +38,13 @@ static const weir_option thread_rows[] = {
     KEY(LIST, dispatchers, "dispatchers", .required = true,
         .help =
             "What it serves, in turn. \"\" is the default dispatcher. At most 64 names; [] is a "
-            "thread for sources, sinks and services only."),
+            "thread for sources, sinks and services only. services = [...] names components "
+            "that have this thread then."),
     KEY(ENUM, idle, "idle", .fallback = "backoff", .words = idle_words,
-        .help = "What it does when it finds no work: backoff (spin, yield, then park), park, "
-                "sleep, yield, busy-spin, noop."),
+        .help =
+            "What it does when it finds no work: backoff (spin, yield, then park), park, "
+            "sleep, yield, busy-spin, noop. With what follows: idle { strategy, spin-max, sleep, "
+            "max-park }."),
     KEY(DURATION, idle_spin_max, "idle-spin-max", .fallback = "20us", .min = 0, .max = 1e9,
         .help = "Of backoff: the longest spin before it yields and parks; 0 spins not at all."),
     KEY(DURATION, idle_sleep, "idle-sleep", .fallback = "1ms", .min = 1, .max = HOUR,
@@ -49,11 +52,13 @@ static const weir_option thread_rows[] = {
     KEY(DURATION, max_park, "max-park", .fallback = "1ms", .min = 1, .max = HOUR,
         .help = "While it has a service that names no time to be called at: the longest sleep."),
     KEY(INTS, cores, "cores", .min = 0, .max = 1023,
-        .help = "The cores that it may run on; without any, wherever the system likes."),
+        .help = "The cores that it may run on; without any, wherever the system likes. core = N is "
+                "a list of one."),
     KEY(BOOL, core_required, "core-required", .fallback = "false",
         .help = "A core that cannot be had is an error, not a warning."),
     KEY(ENUM, priority, "priority", .fallback = "default", .words = priority_words,
-        .help = "How the system schedules it; default is as the thread that starts it."),
+        .help = "How the system schedules it; default is as the thread that starts it. With its "
+                "value: priority { policy = fifo, value = 10 }, or nice = 5."),
     KEY(INT, priority_value, "priority-value", .fallback = "0", .min = -20, .max = 99,
         .help = "For nice -20 to 19, for fifo and round-robin 1 to 99."),
 };
@@ -73,7 +78,7 @@ static const weir_option thread_rows[] = {
         WEIR_KEY(ENUM, weir__engine_settings, group.priority, "priority", .fallback = "default",   \
                  .words = priority_words, .since = SINCE,                                          \
                  .help = "How the system schedules them; default is as the thread that starts "    \
-                         "them."),                                                                 \
+                         "them. Other words for it, and for cores: see threads."),                 \
         WEIR_KEY(INT, weir__engine_settings, group.priority_value, "priority-value",               \
                  .fallback = "0", .min = -20, .max = 99, .since = SINCE,                           \
                  .help = "For nice -20 to 19, for fifo and round-robin 1 to 99.")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The life of `weir run`: the order of all hooks, components that fail, signals, sums, exit
 statuses, cores."""
+import json
 import pathlib
 import signal
+import subprocess
 import time
 
 import server
@@ -110,6 +112,13 @@ def check_sums(check):
                   weir.printed() == "" and "accepted = " in weir.said(), weir.said())
 
 
+def told_to_end(weir):
+    """Again, until it counts: what comes right behind the first is the same one."""
+    if weir.process.poll() is None:
+        weir.send(signal.SIGTERM)
+    return weir.process.poll() is not None
+
+
 def check_drain(check):
     with server.folder():
         write(CHAIN.replace("out { ", "out { dawdle = handler, for = 20ms, "))
@@ -134,9 +143,16 @@ def check_drain(check):
             runs(PUBLISHED)
             weir.send(signal.SIGTERM)
             stopping = server.until(lambda: "ticks stop" in server.lines("log"))
-            status, sums = weir.stop(), weir.sums()
+            server.until(lambda: told_to_end(weir))
+            status, sums = weir.wait(), weir.sums()
             check("a second SIGTERM stops now, ends with 1, and says so", stopping and status == 1
                   and sums["end"] == "cut short" and "stopped now" in weir.said(), sums)
+        write(CHAIN)
+        ran = subprocess.run(["timeout", "--preserve-status", "1", server.WEIR, "run", "f.conf",
+                              "--json"], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             check=False, timeout=server.PATIENCE_S)
+        check("timeout(1), which sends its signal twice, is no second one", ran.returncode == 0 and
+              json.loads(ran.stdout)["end"] not in ("cut short", "timeout"), ran)
 
 
 def check_flush(check):
@@ -191,6 +207,18 @@ def check_cores(check):
             check("and that another one is free to go", every == affinity(weir.process, "weir"),
                   every)
             check("it ends well", weir.stop() == 0, weir.said())
+        write(CHAIN + "weir.admin.socket = ./s.sock\nweir.engine.threads = [{ name = io, dispatchers "
+              "= [io], core = 0 }, { name = work, dispatchers = [\"\"], services = [clock, out], "
+              "idle { strategy = park } }]\n")
+        with server.Server("f.conf") as weir:
+            runs()
+            check("core = 0 says the same", affinity(weir.process, "io") == "0",
+                  affinity(weir.process, "io"))
+            _, said, error = server.weir("admin", "--socket", "s.sock", "--json", "components")
+            threads = {row["component"]: row["thread"] for row in json.loads(said)["rows"]}
+            check("services says which components a thread has", threads["clock"] == "work" and
+                  threads["out"] == "work" and threads["ticks"] == "io", (said, error))
+            check("and all is handled there", weir.stop() == 0, weir.said())
         write(CHAIN + cores % ("1023", ""))
         with server.Server("f.conf") as weir:
             runs()

@@ -22,7 +22,9 @@ static const char before[] =
     "app { list = [1, 2], secret = x }\n";
 static const char after[] =
     "weir.engine {\n"
-    "  threads = [{ dispatchers = [b, c] }, { name = x, dispatchers = [\"\"], cores = [0] }]\n"
+    "  threads = [{ dispatchers = [b, c] }, { name = x, dispatchers = [\"\"], core = 0,\n"
+    "    idle { strategy = park, max-park = 2 ms }, priority { policy = nice, value = 0 } }]\n"
+    "  helper-thread { core = [0], nice = 0 }\n"
     "  backoff { multiplier = 3.0, jitter = 0.25 }\n"
     "  batch-max = 5, overflow = drop-newest, timers-max = 77\n"
     "  processors { p { dispatcher = c, batch-max = 2 }, q { overflow = fail } }\n"

@@ -107,7 +107,8 @@ static void threads_that_serve_no_dispatcher_are_what_the_file_says(void **state
         "weir.engine.helper-thread { priority = round-robin, priority-value = 0 }",
         "weir.engine.helper-thread { priority = fifo }",
         "weir.engine.scheduler-thread { cores = [-1] }",
-        "weir.engine.scheduler-thread { core = 1 }",
+        "weir.engine.scheduler-thread { corse = 1 }",
+        "weir.engine.scheduler-thread { core = 1, cores = [2] }",
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         error = (weir_error)WEIR_ERROR_INIT;
