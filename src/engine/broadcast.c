@@ -339,7 +339,7 @@ weir_status weir__channel_broadcast(const weir__posting *by, const weir_channel 
     uint32_t taken = 0;
     flight f = { .by = by, .parcels = &parcel, .count = 1, .taken = &taken, .open = true };
     if (delivery != NULL) {
-        *delivery = f.sum;
+        *delivery = (weir_delivery){ 0 };
     }
     if (!weir__engine_usable(by->context->engine)) {
         return WEIR_E_INVALID;
@@ -354,8 +354,9 @@ weir_status weir__channel_broadcast(const weir__posting *by, const weir_channel 
     }
     weir__parcel_unpack(by, &parcel);
     count_sums(&f);
-    if (delivery != NULL) {
-        *delivery = f.sum;
+    if (delivery != NULL) { /* field by field: they were written so a moment ago */
+        delivery->delivered = f.sum.delivered;
+        delivery->refused = f.sum.refused;
     }
     return f.open || f.sum.delivered > 0 ? WEIR_OK : WEIR_STOPPING;
 }

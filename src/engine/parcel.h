@@ -73,7 +73,7 @@ static inline weir_status weir__parcel_pack(const weir__posting *by, const weir_
 }
 
 /* Up to WEIR_EVENT_INLINE_MAX bytes, in two pieces that may overlap: a call would cost more. */
-static inline void weir__parcel_copy(unsigned char *to, const void *data, uint32_t size)
+static WEIR__ALWAYS void weir__parcel_copy(unsigned char *to, const void *data, uint32_t size)
 {
     const unsigned char *from = data;
     if (size >= 16) {
@@ -114,8 +114,8 @@ static WEIR__ALWAYS uint32_t weir__parcel_put_special(const weir__posting *by,
 }
 
 /* Writes everything but the state, which is returned. */
-static inline uint32_t weir__parcel_put(const weir__posting *by, const weir__parcel *parcel,
-                                        weir__envelope *envelope)
+static WEIR__ALWAYS uint32_t weir__parcel_put(const weir__posting *by, const weir__parcel *parcel,
+                                              weir__envelope *envelope)
 {
     const weir_event *event = parcel->event;
     const uint32_t flags = (event->flags & 0xffffu) | by->marks;
