@@ -20,6 +20,9 @@ typedef struct spelled {
     const char *inner, *key;
 } spelled;
 
+/* Of a file of nonsense: so many names are compared for so many errors, and no more. */
+enum { COMPARED_MAX = 1000, ERRORS_MAX = 100 };
+
 typedef struct spelling {
     weir_config *config;
     weir__node *object;
@@ -171,7 +174,11 @@ static void say_no_component(spelling *s, const weir__node *item, const weir__no
 {
     const char *name = item->text.bytes, *found = NULL;
     size_t least = SIZE_MAX;
-    for (size_t i = 0; components != NULL && i < components->object.count; i++) {
+    size_t compared = components != NULL && s->config->problems.errors < ERRORS_MAX
+                          ? components->object.count
+                          : 0;
+    compared = compared < COMPARED_MAX ? compared : COMPARED_MAX;
+    for (size_t i = 0; i < compared; i++) {
         const char *other = components->object.members[i].key.bytes;
         const size_t distance = weir__distance(name, other);
         if (distance < least && weir__distance_is_near(distance, name, other)) {
