@@ -194,6 +194,13 @@ def affinity(process, thread):
     return None
 
 
+def threads_of_components():
+    """By name; None while nobody answers."""
+    status, said, _ = server.weir("admin", "--socket", "s.sock", "--json", "components")
+    return {row["component"]: row["thread"] for row in json.loads(said)["rows"]} if status == 0 \
+        else None
+
+
 def check_cores(check):
     with server.folder():
         cores = "weir.engine.threads = [{ name = io, dispatchers = [io], cores = [%s] %s}, " \
@@ -214,10 +221,9 @@ def check_cores(check):
             runs()
             check("core = 0 says the same", affinity(weir.process, "io") == "0",
                   affinity(weir.process, "io"))
-            _, said, error = server.weir("admin", "--socket", "s.sock", "--json", "components")
-            threads = {row["component"]: row["thread"] for row in json.loads(said)["rows"]}
-            check("services says which components a thread has", threads["clock"] == "work" and
-                  threads["out"] == "work" and threads["ticks"] == "io", (said, error))
+            threads = server.until(threads_of_components) or {}
+            check("services says which components a thread has", threads.get("clock") == "work" and
+                  threads.get("out") == "work" and threads.get("ticks") == "io", threads)
             check("and all is handled there", weir.stop() == 0, weir.said())
         write(CHAIN + cores % ("1023", ""))
         with server.Server("f.conf") as weir:
