@@ -91,8 +91,8 @@ static int64_t exact(int64_t *values, uint64_t count, uint64_t permille)
 }
 
 /* The engine's clock is read a little before the handler's, and after it: a few hundred ns, or
- * whatever the system does between the two. So many of the ranks around must bracket it. `least` and
- * `values` are in the order of size afterwards; they may be the same. */
+ * whatever the system does between the two. So many of the ranks around must bracket it. `least`
+ * and `values` are in the order of size afterwards; they may be the same. */
 static void assert_close(const char *what, weir_ns found, int64_t *least, int64_t *values,
                          uint64_t count, uint64_t permille)
 {
