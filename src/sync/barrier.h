@@ -20,19 +20,20 @@
 
 #include "sync/atomic.h"
 
-/* Any thread, any number of times, before the first heavy barrier. */
+/* By one thread at a time, any number of times, before there is an engine. */
 void weir__barrier_open(void);
 
 #ifdef WEIR_SIMULATED
 void weir__barrier_light(void);
 #else
-/* Written by weir__barrier_open only: true where the kernel cannot fence the others for us. */
-extern weir__atomic_u32 weir__barrier_symmetric;
+/* True where the kernel cannot fence the others for us. Written by weir__barrier_open only, before
+ * the first engine exists: no atomic, so that a look at it is one instruction. */
+extern bool weir__barrier_symmetric __attribute__((visibility("hidden")));
 
 static inline void weir__barrier_light(void)
 {
     weir__compiler_fence();
-    if (__builtin_expect(weir__load(&weir__barrier_symmetric, relaxed) != 0, 0)) {
+    if (__builtin_expect(weir__barrier_symmetric, 0)) {
         weir__fence(seq_cst);
     }
 }

@@ -165,10 +165,10 @@ static void never_are_two_inside(void **state)
 static void nor_where_the_kernel_cannot_fence_the_others(void **state)
 {
     (void)state;
-    const uint32_t saved = weir__load(&weir__barrier_symmetric, relaxed);
-    weir__store(&weir__barrier_symmetric, 1, seq_cst);
+    const bool saved = weir__barrier_symmetric;
+    weir__barrier_symmetric = true;
     run_contest();
-    weir__store(&weir__barrier_symmetric, saved, seq_cst);
+    weir__barrier_symmetric = saved;
 }
 
 int main(void)

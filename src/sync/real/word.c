@@ -41,12 +41,12 @@ void weir__word_wake(weir__atomic_u32 *word, uint32_t count)
     errno = saved;
 }
 
-weir__atomic_u32 weir__barrier_symmetric;
+bool weir__barrier_symmetric;
 
 void weir__barrier_open(void)
 {
     if (syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0) {
-        weir__store(&weir__barrier_symmetric, 1, seq_cst);
+        weir__barrier_symmetric = true;
     }
 }
 
@@ -66,7 +66,7 @@ static bool make_all_fence(void)
 void weir__barrier_heavy(void)
 {
     weir__fence(seq_cst);
-    if (weir__load(&weir__barrier_symmetric, relaxed) == 0) {
+    if (!weir__barrier_symmetric) {
         const bool membarrier_is_allowed = make_all_fence();
         WEIR_ASSERT(membarrier_is_allowed); /* it was when the first engine was created */
     }
