@@ -39,9 +39,8 @@ static WEIR__ALWAYS bool weir__freeze_count(weir__context *context, weir__proces
     if (weir__unlikely(weir__load(&context->engine->attention, relaxed) != 0)) {
         return weir__freeze_look(context, processor, handled);
     }
-    weir__cell *cell = handled ? &context->tally.handled : &context->tally.dead;
     /* [Q1] pairs with [Q2]: who sees this event done sees that it was attempted. */
-    weir__store(cell, weir__load(cell, relaxed) + 1, release);
+    weir__cell_add_release(handled ? &context->tally.handled : &context->tally.dead, 1);
     /* If that took long, a stop may be over by now: no handler begins after it. */
     return weir__likely(weir__load(&context->engine->attention, relaxed) == 0);
 }

@@ -130,7 +130,11 @@ static inline void weir__trail_event(weir__trail *trail, weir_processor self,
 
 static inline void weir__trail_done(weir__trail *trail)
 {
+#ifdef WEIR_SIMULATED
     WEIR__TRAIL_WRITE(trail, &trail->at, weir__trail_at(trail) + WEIR__TRAIL_MOVE);
+#else
+    weir__cell_add(&trail->at, WEIR__TRAIL_MOVE);
+#endif
 }
 
 /* Around an unhandled hook, which is about the event that was just done: unhandled, hook_done. */

@@ -38,7 +38,17 @@ static inline void weir__cell_add(weir__cell *cell, uint64_t amount)
 #ifdef WEIR_SIMULATED
     weir__sim_cell_add(&cell->value, amount, WEIR__SIM_SITE("a counter"));
 #else
-    weir__store(cell, weir__load(cell, relaxed) + amount, relaxed);
+    weir__add_alone(cell, amount);
+#endif
+}
+
+/* The same; who reads the sum sees what was written before. */
+static inline void weir__cell_add_release(weir__cell *cell, uint64_t amount)
+{
+#ifdef WEIR_SIMULATED
+    weir__store(cell, weir__load(cell, relaxed) + amount, release);
+#else
+    weir__add_alone_release(cell, amount);
 #endif
 }
 
