@@ -20,13 +20,7 @@
 #include "sync/word.h"
 
 typedef weir__attachment attachment;
-
-typedef struct thread_state {
-    attachment *first;
-    uint32_t handlers;  /* nesting depth of handlers on this thread */
-    uint32_t system_id; /* of this thread: asking the system for it is slow */
-    struct weir__trail *trail;
-} thread_state;
+typedef weir__attached thread_state;
 
 /* Guards the list of living engines, and with it: a thread that ends against an engine that ends.
  * */
@@ -271,12 +265,8 @@ static weir__context *find_slowly(weir_engine *engine)
 
 weir__context *weir__context_find(weir_engine *engine)
 {
-    thread_state *state = state_of_thread();
-    if (weir__likely(state != NULL && state->first != NULL && state->first->engine == engine &&
-                     state->first->serial == engine->serial)) {
-        return state->first->context;
-    }
-    return find_slowly(engine);
+    weir__context *context = weir__context_at_hand(engine);
+    return weir__likely(context != NULL) ? context : find_slowly(engine);
 }
 
 bool weir__context_attach(weir__context *context, weir__attachment *seat)

@@ -68,7 +68,7 @@ typedef struct weir__tally {
 #undef WEIR__TALLY_FIELD
 
 typedef struct weir__context {
-    _Alignas(64) weir__atomic_u64 inside; /* odd between enter and leave */
+    _Alignas(64) weir__cell inside; /* odd between enter and leave */
     weir_engine *engine;
     struct weir__serving *keeping; /* while a turn runs: where its thread keeps what it makes ready;
                                       or NULL */
@@ -113,11 +113,19 @@ typedef struct weir__attachment {
     bool own; /* of one of the engine's threads: built in, and not to be handed on */
 } weir__attachment;
 
+/* What a thread's local pointer leads to. Its own. */
+typedef struct weir__attached {
+    weir__attachment *first; /* the last used one in front */
+    uint32_t handlers;       /* nesting depth of handlers on this thread */
+    uint32_t system_id;      /* of this thread: asking the system for it is slow */
+    struct weir__trail *trail;
+} weir__attached;
+
 static inline void weir__context_enter(weir__context *context)
 {
     /* [R1] too: a context may have been another thread's a moment ago, and who reads this has not
      * read how that one left. */
-    weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release);
+    weir__cell_add_release(&context->inside, 1);
     /* Pairs with the heavy barrier of a grace period, of a freeze and of a stop. */
     weir__barrier_light();
 }
@@ -125,7 +133,7 @@ static inline void weir__context_enter(weir__context *context)
 static inline void weir__context_leave(weir__context *context)
 {
     /* [R1] pairs with [R2]: what we did with a slot is before its reuse. */
-    weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release);
+    weir__cell_add_release(&context->inside, 1);
 }
 
 /* One that a thread has given back, or a new one: for a thread that serves the engine. NULL: no

@@ -257,4 +257,15 @@ void weir__engine_progress_if_stopping(weir_engine *engine);
 bool weir__wait_until(weir__atomic_u32 *word, uint32_t seen, weir_ns deadline);
 weir_ns weir__deadline(weir_ns timeout, weir_ns when_zero);
 
+/* The calling thread's context for this engine, if it is the one that it used last; else NULL: find
+ * it. */
+static inline weir__context *weir__context_at_hand(const weir_engine *engine)
+{
+    const weir__attached *attached = *weir__local();
+    const weir__attachment *last = weir__likely(attached != NULL) ? attached->first : NULL;
+    return weir__likely(last != NULL && last->engine == engine && last->serial == engine->serial)
+               ? last->context
+               : NULL;
+}
+
 #endif /* WEIR_ENGINE_ENGINE_H */

@@ -34,9 +34,12 @@ static inline bool weir__post_outside(weir_engine *engine, weir__posting *out)
     if (weir__unlikely(engine == NULL)) {
         return false;
     }
-    weir__context *context = weir__context_find(engine);
+    weir__context *context = weir__context_at_hand(engine);
     if (weir__unlikely(context == NULL)) {
-        return false;
+        context = weir__context_find(engine);
+        if (context == NULL) {
+            return false;
+        }
     }
     *out = (weir__posting){ .context = context,
                             .in_handler = context->thread != NULL,

@@ -72,7 +72,18 @@ uint32_t weir__cores_usable(void);
 /* ---- the thread-local pointer ---- */
 
 /* Its address for the calling thread; holds NULL at first. */
+#ifdef WEIR_SIMULATED
 void **weir__local(void);
+#else
+/* Initial-exec: one instruction to reach, and eight bytes of the static block are affordable even
+ * for a library that is loaded late. */
+extern _Thread_local void *weir__local_pointer
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+static inline void **weir__local(void)
+{
+    return &weir__local_pointer;
+}
+#endif
 /* `hook` gets the pointer of every thread that ends with one. Call once per process. 0 or errno. */
 int weir__local_at_exit(void (*hook)(void *));
 /* Arms the hook for the calling thread. */

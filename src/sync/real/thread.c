@@ -211,24 +211,17 @@ uint32_t weir__cores_usable(void)
 
 /* ---- the thread-local pointer ---- */
 
-/* Initial-exec: one instruction to reach, and eight bytes of the static block are affordable even
- * for a library that is loaded late. */
-static _Thread_local void *local_pointer __attribute__((tls_model("initial-exec")));
+_Thread_local void *weir__local_pointer;
 static pthread_key_t local_key;
 static void (*local_hook)(void *);
 
 static void run_local_hook(void *ignored)
 {
     (void)ignored;
-    if (local_pointer != NULL) {
-        local_hook(local_pointer);
-        local_pointer = NULL;
+    if (weir__local_pointer != NULL) {
+        local_hook(weir__local_pointer);
+        weir__local_pointer = NULL;
     }
-}
-
-void **weir__local(void)
-{
-    return &local_pointer;
 }
 
 int weir__local_at_exit(void (*hook)(void *))
@@ -241,7 +234,7 @@ void weir__local_arm(void)
 {
     /* Any non-NULL value makes the destructor run. Without memory for it the thread's context is
      * given back at the engine's end instead. */
-    (void)pthread_setspecific(local_key, &local_pointer);
+    (void)pthread_setspecific(local_key, &weir__local_pointer);
 }
 
 int weir__after_fork(void (*hook)(void))
