@@ -98,6 +98,8 @@ WEIR__SELDOM weir__envelope *weir__mailbox_make_place(weir__root *root, uint32_t
     weir__page *page = weir__load(&index->pages[below], acquire);
     if (page == NULL) {
         page = make_page(index, below, page_class, stock);
+        /* [D]. Before our envelope is filled, or the page could be gone by then. */
+        weir__store(&root->newest, weir__root_newest(page, number), release);
     }
     return &page->envelopes[weir__mailbox_offset(page_class, ticket)];
 }
@@ -114,6 +116,9 @@ static void drop_before(weir__mailbox *mailbox, weir__root *root, uint32_t ticke
     weir__index *index = weir__load(&root->indexes[entry], acquire);
     weir__page *page = index != NULL ? weir__load(&index->pages[below], acquire) : NULL;
     if (page != NULL) { /* else all of them lay beside */
+        if (weir__load(&root->newest, relaxed) == weir__root_newest(page, number)) {
+            weir__store(&root->newest, 0, relaxed); /* of a newer one, perhaps: that is allowed */
+        }
         weir__store(&index->pages[below], NULL, relaxed);
         STOCK_PUT(pages[page_class], page);
     }
@@ -147,6 +152,7 @@ static void drop_root(weir__root *root, uint32_t page_class, uint32_t ticket, we
         weir__store(&root->indexes[entry], NULL, relaxed);
         STOCK_PUT(indexes, index);
     }
+    weir__store(&root->newest, 0, relaxed);
     STOCK_PUT(roots, root);
 }
 

@@ -153,6 +153,20 @@ static inline weir__claim weir__mailbox_claim_within(weir__mailbox *mailbox, uin
     }
 }
 
+static inline bool weir__mailbox_is_closed(uint64_t word)
+{
+    return (word & WEIR__MAILBOX_CLOSED) != 0;
+}
+
+/* Places taken and places promised together leave no room. Most mailboxes have promised none: then
+ * the two fields side by side are the number of places taken. */
+static inline bool weir__mailbox_is_full(uint64_t word, uint32_t limit)
+{
+    const uint64_t owed_and_count = (word << 20) >> 24;
+    return weir__unlikely(owed_and_count >= limit) &&
+           weir__mailbox_count(word) + weir__mailbox_owed(word) >= limit;
+}
+
 static inline weir__claim weir__mailbox_claim_as(weir__mailbox *mailbox, uint32_t *count,
                                                  uint64_t *before, uint64_t edge)
 {
@@ -199,6 +213,37 @@ static inline weir__page *weir__mailbox_page(weir__root *root, uint32_t page_cla
 static inline uint32_t weir__mailbox_offset(uint32_t page_class, uint32_t ticket)
 {
     return ticket & ((1u << weir__page_bits(page_class)) - 1);
+}
+
+/* The page of a ticket that was claimed and not filled, as far as it is found without a search. */
+static WEIR__ALWAYS weir__page *weir__mailbox_page_at_hand(weir__root *root, uint32_t page_class,
+                                                           uint32_t ticket)
+{
+    /* [B] again, with [D] of who has made it. */
+    const uint64_t newest = weir__load(&root->newest, acquire);
+    if (weir__likely((uint16_t)newest == (uint16_t)(ticket >> weir__page_bits(page_class)))) {
+        return (weir__page *)(uintptr_t)(newest >> WEIR__ROOT_NUMBER_BITS);
+    }
+    return weir__mailbox_page(root, page_class, ticket);
+}
+
+/* As weir__mailbox_place, of the one event that `before` gave. NULL: its page is not there. */
+static WEIR__ALWAYS weir__envelope *weir__mailbox_place_if_there(weir__mailbox *mailbox,
+                                                                 uint64_t before)
+{
+    const uint32_t ticket = weir__mailbox_ticket(before);
+    const uint32_t page_class = mailbox->page_class;
+    weir__root *root = weir__mailbox_root(mailbox, weir__mailbox_parity(before));
+    if (weir__unlikely(root == NULL)) {
+        return NULL;
+    }
+    /* Shifts by what the compiler knows are shorter. */
+    const bool usual = weir__likely(page_class == WEIR__PAGE_CLASS_USUAL);
+    weir__page *page = usual ? weir__mailbox_page_at_hand(root, WEIR__PAGE_CLASS_USUAL, ticket)
+                             : weir__mailbox_page_at_hand(root, page_class, ticket);
+    const uint32_t offset = usual ? weir__mailbox_offset(WEIR__PAGE_CLASS_USUAL, ticket)
+                                  : weir__mailbox_offset(page_class, ticket);
+    return weir__likely(page != NULL) ? &page->envelopes[offset] : NULL;
 }
 
 /* Any thread that has claimed this ticket, not as the first of its epoch. */

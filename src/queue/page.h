@@ -31,6 +31,9 @@
 #endif
 #define WEIR__ROOT_BITS 2u
 
+/* Of mailboxes of ordinary size, the default one among them. */
+#define WEIR__PAGE_CLASS_USUAL 3u
+
 static inline uint32_t weir__page_bits(uint32_t page_class)
 {
     return page_class + 2;
@@ -60,17 +63,30 @@ typedef struct weir__index {
     WEIR__ATOMIC(weir__page *) pages[1u << WEIR__INDEX_BITS]; /* posters set, the owner clears */
 } weir__index;
 
+/* `newest` is a short cut past the index, whose line the owner writes to for every page: the page
+ * that was made last, and the lower bits of its number. The poster that has made a page says so
+ * before it fills its envelope there, and the owner takes it back before the page goes: so what
+ * stands here is never free. It may be an older one, or none: then the index knows. */
 typedef struct weir__root {
     weir__pooled pooled;
     WEIR__ATOMIC(weir__index *) indexes[1u << WEIR__ROOT_BITS]; /* posters set, the owner clears */
-    char fill[WEIR_CACHE_LINE - sizeof(weir__pooled) - (8u << WEIR__ROOT_BITS)];
+    weir__atomic_u64 newest; /* | page 48 | number 16 |; posters set, the owner clears */
+    char fill[WEIR_CACHE_LINE - sizeof(weir__pooled) - (8u << WEIR__ROOT_BITS) - 8];
 } weir__root;
+
+#define WEIR__ROOT_NUMBER_BITS 16u
+
+static inline uint64_t weir__root_newest(const weir__page *page, uint32_t page_number)
+{
+    return (uint64_t)(uintptr_t)page << WEIR__ROOT_NUMBER_BITS | (uint16_t)page_number;
+}
 
 /* Where a mailbox of this size has its tickets: the smallest class that has room for all that may
  * be outstanding, and for the page that is being emptied and the one that is being filled. */
 static inline uint32_t weir__page_class_for(uint32_t limit)
 {
-    uint32_t page_class = limit <= 16 ? 0 : 3; /* between the two nothing is gained */
+    uint32_t page_class =
+        limit <= 16 ? 0 : WEIR__PAGE_CLASS_USUAL; /* between the two nothing is gained */
     while ((1u << (WEIR__ROOT_BITS + WEIR__INDEX_BITS + weir__page_bits(page_class))) <
            limit + (2u << weir__page_bits(page_class))) {
         page_class++;
@@ -114,6 +130,19 @@ static inline void *weir__stock_get(weir__stock *stock, weir__pool *pool, weir__
 static inline weir__lone *weir__stock_get_lone(weir__stock *stock)
 {
     return weir__stock_get(stock, &stock->stores->lones, &stock->lones);
+}
+
+/* The same of a stock that suffices: it is there. */
+static inline weir__lone *weir__stock_take_lone(weir__stock *stock)
+{
+    weir__pool_cache *lones = &stock->lones;
+    weir__pooled *object = lones->current;
+    lones->current = weir__load(&object->next, relaxed);
+    lones->count--;
+    if (weir__unlikely(lones->current == NULL)) {
+        stock->enough = 0;
+    }
+    return (weir__lone *)object;
 }
 
 static inline void weir__stock_put_lone(weir__stock *stock, weir__lone *lone)
