@@ -294,8 +294,7 @@ static weir_status post(const weir_turn *turn, weir_processor to, const weir_eve
         .carries = true,
     };
     weir__post_begin(by.context);
-    return weir__likely(weir__post_straight(&by, to, event)) ? WEIR_OK
-                                                             : weir__post_counted(&by, to, event);
+    return weir__post_straight(&by, to, event);
 }
 
 static weir_status ask(weir_turn *turn, weir_processor to, const weir_event *event,

@@ -65,8 +65,7 @@ static weir_status post_plain(const weir__posting *by, const weir__timer_load *l
         .flow = load->flow,
     };
     weir__post_begin(by->context);
-    return weir__post_straight(by, load->to, &event) ? WEIR_OK
-                                                     : weir__post_counted(by, load->to, &event);
+    return weir__post_straight(by, load->to, &event);
 }
 
 static weir_status put_beside(const weir__posting *by, const weir__timer_load *load,

@@ -32,11 +32,17 @@ void weir__monitor_close(weir_engine *engine);
 /* Gets it up. Any thread. */
 void weir__monitor_wake(weir_engine *engine);
 
-/* The owner of a list, after it has put something in. */
-static inline void weir__monitor_note(weir_engine *engine)
+/* The owner of a list, after it has put something in: whether the monitor must get up for it. */
+static inline bool weir__monitor_sleeps(weir_engine *engine)
 {
     weir__barrier_light();
-    if (weir__unlikely(weir__load(&engine->monitoring, relaxed) == WEIR__MONITOR_ASLEEP)) {
+    return weir__unlikely(weir__load(&engine->monitoring, relaxed) == WEIR__MONITOR_ASLEEP);
+}
+
+/* And sees to it. */
+static inline void weir__monitor_note(weir_engine *engine)
+{
+    if (weir__monitor_sleeps(engine)) {
         weir__monitor_wake(engine);
     }
 }

@@ -10,21 +10,34 @@
 #include "engine/monitor.h"
 #include "engine/probe.h"
 
+/* The thread of `serving`, which keeps so many now, of a dispatcher that others serve, too. */
+static inline void weir__keep_tell(weir__serving *serving, uint32_t kept)
+{
+    weir__dispatcher *dispatcher = serving->dispatcher;
+    weir__monitor_note(dispatcher->engine);
+    if (kept >= weir__load(&serving->thread->share_at, relaxed)) {
+        /* That a sleeper overlooks it, or we the sleeper, is possible and costs a tick of the
+         * monitor. */
+        weir__dispatcher_wake(dispatcher);
+    }
+}
+
+/* The same: is there somebody to be told? */
+static inline bool weir__keep_concerns(weir__serving *serving, uint32_t kept)
+{
+    return weir__monitor_sleeps(serving->dispatcher->engine) ||
+           kept >= weir__load(&serving->thread->share_at, relaxed);
+}
+
 /* The thread of `serving`. False: somebody is raiding its list; put it elsewhere. */
 static inline bool weir__keep(weir__serving *serving, weir__processor *processor)
 {
-    weir__dispatcher *dispatcher = serving->dispatcher;
     const uint32_t kept = weir__kept_append(&serving->kept, processor, processor, 1);
     if (weir__unlikely(kept == 0)) {
         return false;
     }
-    if (weir__load(&dispatcher->threads, relaxed) > 1) {
-        weir__monitor_note(dispatcher->engine);
-        if (kept >= weir__load(&serving->thread->share_at, relaxed)) {
-            /* That a sleeper overlooks it, or we the sleeper, is possible and costs a tick of the
-             * monitor. */
-            weir__dispatcher_wake(dispatcher);
-        }
+    if (weir__load(&serving->dispatcher->threads, relaxed) > 1) {
+        weir__keep_tell(serving, kept);
     }
     return true;
 }

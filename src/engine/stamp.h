@@ -61,6 +61,17 @@ static inline bool weir__stamp_due(weir__context *context)
     return --context->stamp_in == 0;
 }
 
+/* The same in two steps: is the next event due; and it was not. */
+static inline bool weir__stamp_is_next(const weir__context *context)
+{
+    return context->stamp_in == 1;
+}
+
+static inline void weir__stamp_pass(weir__context *context)
+{
+    context->stamp_in--;
+}
+
 /* When one is due, by who fills its envelope. Flags of its state; 0: it is not stamped. `state`:
  * all others of them. The mailbox is a processor's. */
 uint32_t weir__stamp_lone(weir__context *context, weir__mailbox *mailbox, weir__lone *lone);

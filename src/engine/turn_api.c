@@ -16,24 +16,12 @@
 #include "engine/turn.h"
 #include "engine/waiter.h"
 
-/* `by` is a copy: what nobody else can reach stays in registers. The second one is made field by
- * field: copied as a whole, `by` is written in words and read back in vectors, and each such read
- * waits until the words have left the store buffer. */
+/* `by` is a copy: what nobody else can reach stays in registers. */
 static WEIR__ALWAYS weir_status post(const weir__posting by, weir_processor to,
                                      const weir_event *event)
 {
     weir__post_begin(by.context);
-    if (weir__likely(weir__post_straight(&by, to, event))) {
-        return WEIR_OK;
-    }
-    const weir__posting again = { .context = by.context,
-                                  .sender = by.sender,
-                                  .flow = by.flow,
-                                  .in_handler = by.in_handler,
-                                  .marks = by.marks,
-                                  .ask = by.ask,
-                                  .carries = true };
-    return weir__post_counted(&again, to, event);
+    return weir__post_straight(&by, to, event);
 }
 
 /* ---- from outside ---- */
@@ -194,7 +182,8 @@ weir_status weir_turn_trigger_after(weir_turn *turn, weir_ns delay, const weir_e
 
 bool weir_turn_more(const weir_turn *turn)
 {
-    return turn != NULL && turn->ahead > 0;
+    return turn != NULL &&
+           (turn->ahead > 0 || (turn->place != NULL && turn->place + 1 < turn->place_end));
 }
 
 /* ---- tables ---- */
