@@ -67,7 +67,8 @@ struct weir_turn {
     weir_ns stamp;                 /* ... and when it was posted */
     struct weir__at_hand *at_hand; /* in a flow's handler: which one (flow/worker.h); else NULL */
     weir_ns now;                   /* 0: not read yet in this turn */
-    uint32_t ahead;                /* events of this batch behind the one at hand */
+    uint32_t ahead;                /* events of this batch behind the one at hand, or, if it lies
+                                      in a page, behind place_end */
     uint32_t dead;                 /* events that this turn took and has not handled */
     uint32_t aside;   /* weir__aside: why the processor is not to be queued at its end */
     uint64_t text_of; /* which step of the trail `text` belongs to */
@@ -120,6 +121,7 @@ typedef struct weir__thread {
     weir__cell began, ended;           /* times; ended is 0 while it runs */
     weir__cell cpu;                    /* of a thread that has ended */
     weir_turn turn;
+    weir_event event; /* at hand; blank in between (engine/unpack.h) */
     weir__trail trail;
     weir__watched watched; /* up: it is not parked */
 

@@ -34,40 +34,44 @@ static void tell(const weir_turn *turn, const char *what, const char *which)
 }
 
 /* The handler did not say OK. True: the turn goes on. */
-WEIR__SELDOM static bool judge_aloud(weir_turn *turn, weir__envelope *envelope,
-                                     const weir_event *event, weir_status status)
+WEIR__SELDOM static bool judge_aloud(weir__thread *thread, weir__envelope *envelope,
+                                     weir_status status)
 {
+    weir_turn *turn = &thread->turn;
+    weir_event *event = &thread->event;
     tell(turn, "answers", weir_status_name(status));
     const weir_status failure = weir__turn_judge(turn, status, event);
     if (failure != WEIR_OK) {
         weir__carried_drop(turn->context); /* what follows is not the handler's doing */
-        return weir__supervise(turn, envelope, event, failure);
+        const bool goes_on = weir__supervise(turn, envelope, event, failure);
+        weir__event_blank(event);
+        return goes_on;
     }
-    weir__event_close(turn->context, envelope, turn->state);
+    weir__event_close(turn->context, envelope, turn->state, event);
     return weir__freeze_count(turn->context, turn->processor, true);
 }
 
-/* True: the turn goes on. What is needed after the handler is kept in variables: the handler could
- * have changed all that it can reach. */
-static inline bool deliver(weir_turn *turn, weir__envelope *envelope)
+/* True: the turn goes on. The handler could have changed all that it can reach: what is needed
+ * after it is kept in variables, of which there are few. */
+static WEIR__ALWAYS bool deliver(weir__thread *thread, weir__processor *processor,
+                                 weir__envelope *envelope)
 {
-    weir__processor *const processor = turn->processor;
-    weir__context *const context = turn->context;
-    weir__trail *const trail = turn->trail;
+    weir_turn *const turn = &thread->turn;
     const uint32_t state = weir__load(&envelope->state, relaxed);
-    weir_event event;
-    const weir_handler handler = weir__event_open(turn, envelope, state, &event);
-    turn->flow = event.flow;
+    weir_event *const event = &thread->event;
+    const weir_handler handler = weir__event_open(turn, processor, envelope, state, event);
+    turn->flow = event->flow;
     turn->state = state;
-    tell(turn, "handles", event.type->name);
-    weir__trail_event(trail, turn->self, &event);
-    const weir_status status = handler(processor->state, turn, &event);
-    weir__trail_done(trail);
+    tell(turn, "handles", event->type->name);
+    weir__trail_event(&thread->trail, turn->self, event);
+    const weir_status status = handler(processor->state, turn, event);
+    weir__trail_done(&thread->trail);
     if (weir__unlikely(status != WEIR_OK)) {
-        return judge_aloud(turn, envelope, &event, status);
+        return judge_aloud(thread, envelope, status);
     }
-    weir__event_close(context, envelope, turn->state); /* the handler may carry something */
-    return weir__freeze_count(context, processor, true);
+    /* Of the turn's copy: the handler may carry something. */
+    weir__event_close(&thread->context, envelope, turn->state, event);
+    return weir__freeze_count(&thread->context, processor, true);
 }
 
 /* Inside the mark: it has just gone idle, and may be another's. A place promised less, and one more
@@ -122,8 +126,9 @@ typedef enum advance {
 } advance;
 
 /* The next event, wherever it lies and whatever the mailbox is. */
-static advance run_one(weir_turn *turn, weir__progress *at, uint32_t available)
+static advance run_one(weir__thread *thread, weir__progress *at, uint32_t available)
 {
+    weir_turn *turn = &thread->turn;
     const uint32_t every = turn->processor->mailbox.credit_every;
     weir__envelope *envelope = weir__progress_event(turn, at);
     if (weir__unlikely(envelope == NULL)) {
@@ -135,16 +140,18 @@ static advance run_one(weir_turn *turn, weir__progress *at, uint32_t available)
     }
     turn->ahead = available - 1;
     turn->page = at->cursor.page;
-    const bool goes_on = deliver(turn, envelope);
+    const bool goes_on = deliver(thread, turn->processor, envelope);
     weir__progress_let_go(turn, at);
     return weir__likely(goes_on) ? GOES_ON : ENDS;
 }
 
 /* Events in a row that lie in one page, until one is not there, or places are due to be given back.
  * GAP: there was none. */
-static advance run_page(weir_turn *turn, weir__progress *at, uint32_t available)
+static advance run_page(weir__thread *thread, weir__progress *at, uint32_t available)
 {
-    weir__mailbox *mailbox = &turn->processor->mailbox;
+    weir_turn *turn = &thread->turn;
+    weir__processor *const processor = turn->processor;
+    weir__mailbox *mailbox = &processor->mailbox;
     weir__page *page = weir__mailbox_find_page(mailbox, &at->cursor, at->word);
     const uint32_t due = mailbox->credit_every - at->uncredited;
     uint32_t left = available < due ? available : due;
@@ -157,15 +164,17 @@ static advance run_page(weir_turn *turn, weir__progress *at, uint32_t available)
     weir__envelope *envelope = &page->envelopes[first];
     weir__envelope *const end = envelope + left;
     bool goes_on = true;
+    turn->ahead = available - left; /* and what is between place and place_end */
     turn->place_end = end;
     turn->page = page;
     /* [E] pairs with [C]. */
-    while (envelope < end && goes_on && weir__likely(weir__load(&envelope->state, acquire) != 0)) {
-        turn->ahead = --available;
+    while (weir__likely(weir__load(&envelope->state, acquire) != 0)) {
         turn->place = envelope;
-        goes_on = deliver(turn, envelope);
+        goes_on = deliver(thread, processor, envelope);
         weir__store(&envelope->state, 0, relaxed);
-        envelope++;
+        if (++envelope == end || weir__unlikely(!goes_on)) {
+            break;
+        }
     }
     turn->place = NULL;
     const uint32_t done = (uint32_t)(envelope - &page->envelopes[first]);
@@ -179,21 +188,22 @@ static advance run_page(weir_turn *turn, weir__progress *at, uint32_t available)
 }
 
 /* Some of the `available` events that are claimed. */
-static inline advance run_some(weir_turn *turn, weir__progress *at, uint32_t available)
+static inline advance run_some(weir__thread *thread, weir__progress *at, uint32_t available)
 {
-    weir__mailbox *mailbox = &turn->processor->mailbox;
+    weir__mailbox *mailbox = &thread->turn.processor->mailbox;
     /* In small ones every place is given back before its event is handled. */
     if (weir__likely(mailbox->credit_every > 1) && !weir__mailbox_first_due(mailbox, at->word)) {
-        const advance ran = run_page(turn, at, available);
+        const advance ran = run_page(thread, at, available);
         if (weir__likely(ran != GAP)) {
             return ran;
         }
     }
-    return run_one(turn, at, available);
+    return run_one(thread, at, available);
 }
 
-static weir__turn_end run_events(weir_turn *turn, weir__progress *at, uint32_t batch)
+static weir__turn_end run_events(weir__thread *thread, weir__progress *at, uint32_t batch)
 {
+    weir_turn *turn = &thread->turn;
     weir__mailbox *mailbox = &turn->processor->mailbox;
     while (at->done < batch) {
         const uint64_t word = weir__load(&mailbox->word, acquire);
@@ -214,7 +224,7 @@ static weir__turn_end run_events(weir_turn *turn, weir__progress *at, uint32_t b
             }
             continue;
         }
-        const advance ran = run_some(turn, at, available < most ? available : most);
+        const advance ran = run_some(thread, at, available < most ? available : most);
         if (weir__unlikely(ran != GOES_ON)) {
             return ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_ASIDE;
         }
@@ -264,7 +274,7 @@ static weir__turn_end run_rest(weir__thread *thread, weir__serving *serving, uin
     if (thread->external && thread->events_left < batch) {
         batch = thread->events_left;
     }
-    return end_turn(turn, serving, &at, run_events(turn, &at, batch));
+    return end_turn(turn, serving, &at, run_events(thread, &at, batch));
 }
 
 /* Nothing but events to see to. */
@@ -300,7 +310,7 @@ static bool run_held(weir__thread *thread, weir__serving *serving)
 {
     weir_turn *turn = &thread->turn;
     weir__processor *processor = turn->processor;
-    const bool goes_on = deliver(turn, weir__supervise_held(processor));
+    const bool goes_on = deliver(thread, processor, weir__supervise_held(processor));
     if (turn->aside != WEIR__ASIDE_RETRY) {
         weir__supervise_held_done(processor);
     }
@@ -348,13 +358,12 @@ WEIR__SELDOM static weir__turn_end run_special(weir__thread *thread, weir__servi
 
 /* The straight way of most epochs, of one event which lies alone: it is handled, and the processor
  * is idle and no longer ours. False: that is still to be done, if the turn *goes_on. */
-static inline bool run_lone(weir_turn *turn, weir__lone *lone, uint64_t word, bool *goes_on)
+static inline bool run_lone(weir__thread *thread, weir__processor *processor, weir__lone *lone,
+                            uint64_t word, bool *goes_on)
 {
-    weir__processor *const processor = turn->processor;
-    weir__stock *const stock = &turn->context->stock;
-    turn->ahead = 0;
-    *goes_on = deliver(turn, &lone->envelope);
-    weir__stock_put_lone(stock, lone);
+    thread->turn.ahead = 0;
+    *goes_on = deliver(thread, processor, &lone->envelope);
+    weir__stock_put_lone(&thread->context.stock, lone);
     /* Who wants room here has found it without us: one place of many is taken. */
     return weir__likely(*goes_on) && !weir__processor_blocks(processor) &&
            weir__mailbox_idle_lone(&processor->mailbox, word);
@@ -392,7 +401,7 @@ static WEIR__ALWAYS weir__turn_end run_turn(weir__thread *thread, weir__serving 
     if (lone == NULL) {
         return run_rest(thread, serving, word, 0);
     }
-    if (weir__likely(run_lone(turn, lone, word, &goes_on))) {
+    if (weir__likely(run_lone(thread, processor, lone, word, &goes_on))) {
         weir__cell_add(&serving->handled, 1 - turn->dead);
         return WEIR__TURN_OVER;
     }

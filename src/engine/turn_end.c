@@ -92,6 +92,7 @@ static void mourn(const weir_turn *turn, weir__envelope *envelope, uint32_t stat
     weir_event event;
     if ((weir__load(&turn->processor->control, acquire) & WEIR__CONTROL_FREEZE) == 0) {
         const weir__processor_cold *cold = weir__processor_cold_of(turn->processor);
+        weir__event_blank(&event);
         weir__event_read(envelope, state, &event);
         weir__event_read_special(envelope, state, &event);
         weir__dead_letter(turn->context, WEIR_DEAD_STOPPED, cold->end_reason, event.from.sender,
@@ -111,7 +112,7 @@ WEIR__SELDOM static bool discard_all(weir_turn *turn, weir__progress *at)
         }
         const uint32_t state = weir__load(&envelope->state, relaxed);
         mourn(turn, envelope, state);
-        weir__event_close(turn->context, envelope, state);
+        weir__event_release(turn->context, envelope, state);
         weir__progress_let_go(turn, at);
         weir__freeze_discard(turn->context, turn->processor);
     }

@@ -36,16 +36,23 @@ static inline void weir__event_read_special(weir__envelope *envelope, uint32_t s
     }
 }
 
+/* What few events have, a thread's event has only while it is such a one. */
+static inline void weir__event_blank(weir_event *event)
+{
+    event->block = NULL;
+    event->from.ask = 0;
+    event->tag = 0;
+}
+
+/* Into one that is blank. */
 static inline void weir__event_read(weir__envelope *envelope, uint32_t state, weir_event *event)
 {
     event->type = envelope->type;
     event->data = envelope->payload.bytes;
-    event->block = NULL;
     event->size = envelope->size;
     event->flags = state & 0xffffu;
     event->flow = envelope->flow;
-    event->from = (weir_ticket){ .sender = { envelope->sender } };
-    event->tag = 0;
+    event->from.sender.id = envelope->sender;
 }
 
 /* Returns who handles it, which is mostly who handles the others. */
@@ -76,25 +83,34 @@ WEIR__SELDOM static weir_handler weir__event_open_special(weir_turn *turn, weir_
 }
 
 /* Returns who handles it. */
-static inline weir_handler weir__event_open(weir_turn *turn, weir__envelope *envelope,
-                                            uint32_t state, weir_event *event)
+static inline weir_handler weir__event_open(weir_turn *turn, const weir__processor *processor,
+                                            weir__envelope *envelope, uint32_t state,
+                                            weir_event *event)
 {
     weir__event_read(envelope, state, event);
     return weir__likely((state & WEIR__ENVELOPE_SPECIAL) == 0)
-               ? turn->processor->handler
+               ? processor->handler
                : weir__event_open_special(turn, envelope, state, event);
 }
 
-/* It is over: the event's own references. */
-static inline void weir__event_close(weir__context *context, weir__envelope *envelope,
-                                     uint32_t state)
+/* It is over: its own references. */
+static inline void weir__event_release(weir__context *context, weir__envelope *envelope,
+                                       uint32_t state)
 {
-    if (weir__unlikely((state & WEIR__ENVELOPE_HOLDS) != 0)) {
-        if (weir__unlikely((state & (WEIR__ENVELOPE_ORIGINS | WEIR__ENVELOPE_CARRIED)) != 0)) {
-            weir__envelope_end(context, envelope, state);
-        } else {
-            weir__block_release(context, envelope->payload.shared.block);
-        }
+    if (weir__unlikely((state & (WEIR__ENVELOPE_ORIGINS | WEIR__ENVELOPE_CARRIED)) != 0)) {
+        weir__envelope_end(context, envelope, state);
+    } else if ((state & WEIR__ENVELOPE_BLOCK) != 0) {
+        weir__block_release(context, envelope->payload.shared.block);
+    }
+}
+
+/* The same, and what it had in `event`, which is the thread's. */
+static inline void weir__event_close(weir__context *context, weir__envelope *envelope,
+                                     uint32_t state, weir_event *event)
+{
+    if (weir__unlikely((state & WEIR__ENVELOPE_SPECIAL) != 0)) {
+        weir__event_release(context, envelope, state);
+        weir__event_blank(event);
     }
 }
 
