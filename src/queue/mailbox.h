@@ -221,7 +221,8 @@ static WEIR__ALWAYS weir__page *weir__mailbox_page_at_hand(weir__root *root, uin
 {
     /* [B] again, with [D] of who has made it. */
     const uint64_t newest = weir__load(&root->newest, acquire);
-    if (weir__likely((uint16_t)newest == (uint16_t)(ticket >> weir__page_bits(page_class)))) {
+    const uint32_t wanted = ticket >> weir__page_bits(page_class);
+    if (weir__likely(WEIR__ROOT_NUMBER(newest) == WEIR__ROOT_NUMBER(wanted))) {
         return (weir__page *)(uintptr_t)(newest >> WEIR__ROOT_NUMBER_BITS);
     }
     return weir__mailbox_page(root, page_class, ticket);

@@ -70,15 +70,22 @@ typedef struct weir__index {
 typedef struct weir__root {
     weir__pooled pooled;
     WEIR__ATOMIC(weir__index *) indexes[1u << WEIR__ROOT_BITS]; /* posters set, the owner clears */
-    weir__atomic_u64 newest; /* | page 48 | number 16 |; posters set, the owner clears */
+    weir__atomic_u64 newest; /* | page 48 | number 16 |. Posters set, the owner clears */
     char fill[WEIR_CACHE_LINE - sizeof(weir__pooled) - (8u << WEIR__ROOT_BITS) - 8];
 } weir__root;
 
+#ifdef WEIR_SIMULATED
+#define WEIR__ROOT_NUMBER_BITS 4u /* so that few pages come round to the same */
+#else
 #define WEIR__ROOT_NUMBER_BITS 16u
+#endif
+#define WEIR__ROOT_NUMBER(number) ((uint64_t)(number) & ((1u << WEIR__ROOT_NUMBER_BITS) - 1))
+_Static_assert(WEIR__ROOT_NUMBER_BITS >= WEIR__ROOT_BITS + WEIR__INDEX_BITS,
+               "no two pages of a root have the same");
 
 static inline uint64_t weir__root_newest(const weir__page *page, uint32_t page_number)
 {
-    return (uint64_t)(uintptr_t)page << WEIR__ROOT_NUMBER_BITS | (uint16_t)page_number;
+    return (uint64_t)(uintptr_t)page << WEIR__ROOT_NUMBER_BITS | WEIR__ROOT_NUMBER(page_number);
 }
 
 /* Where a mailbox of this size has its tickets: the smallest class that has room for all that may

@@ -49,7 +49,7 @@ typedef struct poster {
     uint32_t number;
     weir__stock stock;
     uint64_t accepted, full, closed, reserved, beside;
-    uint64_t no_memory, wrong_content, not_empty;
+    uint64_t no_memory, wrong_content, not_empty, led_astray;
 } poster;
 
 static void make_ready(race *r)
@@ -91,7 +91,10 @@ static void fill_claimed(poster *p, weir__claim claim, uint64_t before, uint32_t
     }
     for (; at < count; at++) {
         const uint32_t ticket = (weir__mailbox_ticket(before) + at) & (uint32_t)WEIR__MAILBOX_FIELD;
+        const weir__envelope *short_cut =
+            weir__mailbox_place_if_there(mailbox, before + at * WEIR__MAILBOX_TICKET_ONE);
         weir__envelope *event = weir__mailbox_place(mailbox, before, ticket, &p->stock);
+        p->led_astray += short_cut != NULL && short_cut != event;
         p->not_empty += weir__load(&event->state, relaxed) != 0;
         write_event(p, event, p->accepted + at);
         weir__envelope_fill(event, 0);
@@ -428,6 +431,7 @@ static void run_race(race *r, void (*run)(poster *p))
         assert_int_equal(0, posters[i].no_memory);
         assert_int_equal(0, posters[i].wrong_content);
         assert_int_equal(0, posters[i].not_empty);
+        assert_int_equal(0, posters[i].led_astray);
     }
     fprintf(stderr,
             "# handled %" PRIu64 ", evicted %" PRIu64 ", idle %" PRIu64 ", gaps %" PRIu64 "\n",

@@ -154,7 +154,10 @@ static inline void box_fill(box *b, weir__claim claim, uint64_t before, uint32_t
     }
     const uint32_t ticket = (weir__mailbox_ticket(before) + nth) & (uint32_t)WEIR__MAILBOX_FIELD;
     assert_true(weir__stock_fill(&b->stock, b->mailbox.page_class, 1));
+    const weir__envelope *short_cut =
+        weir__mailbox_place_if_there(&b->mailbox, before + nth * WEIR__MAILBOX_TICKET_ONE);
     weir__envelope *envelope = weir__mailbox_place(&b->mailbox, before, ticket, &b->stock);
+    assert_true(short_cut == NULL || short_cut == envelope);    /* it leads nowhere else */
     assert_int_equal(0, weir__load(&envelope->state, relaxed)); /* a place is empty */
     envelope_write(envelope, number);
     weir__envelope_fill(envelope, 0);
