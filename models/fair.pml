@@ -272,9 +272,9 @@ got:
     look_and_wake();
 #endif
 
-    /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */
-    /*@ engine/turn.c run_page "goes_on = deliver(turn, envelope)" */
-    /*@ engine/turn.c run_lone "*goes_on = deliver(turn, &lone->envelope)" */
+    /*@ engine/turn.c run_one "const bool goes_on = deliver(thread, turn->processor, envelope)" */
+    /*@ engine/turn.c run_page "goes_on = deliver(thread, processor, envelope)" */
+    /*@ engine/turn.c run_lone "*goes_on = deliver(thread, processor, &lone->envelope)" */
 #ifdef STUCK
     if
     :: true

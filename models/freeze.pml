@@ -71,7 +71,7 @@ inline count_in_context()
 {
     /*@ engine/freeze.c count_in "weir__store(cell, weir__load(cell, relaxed) + 1, release)" */
     /*@ engine/freeze.h weir__freeze_count
-     *  "weir__cell *cell = handled ? &context->tally.handled : &context->tally.dead" */
+     *  "weir__cell_add_release(handled ? &context->tally.handled : &context->tally.dead, 1)" */
     /*@ engine/freeze.c weir__freeze_look
      *  "count_in(handled ? &context->tally.handled : &context->tally.dead)" */
 #ifdef TSO
@@ -109,9 +109,9 @@ proctype owner()
     byte n;
     bit stops;
 
-    /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */
-    /*@ engine/turn.c run_page "goes_on = deliver(turn, envelope)" */
-    /*@ engine/turn.c run_lone "*goes_on = deliver(turn, &lone->envelope)" */
+    /*@ engine/turn.c run_one "const bool goes_on = deliver(thread, turn->processor, envelope)" */
+    /*@ engine/turn.c run_page "goes_on = deliver(thread, processor, envelope)" */
+    /*@ engine/turn.c run_lone "*goes_on = deliver(thread, processor, &lone->envelope)" */
     do
     :: n == EVENTS || stops -> break
     :: n < EVENTS && !stops ->

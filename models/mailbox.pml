@@ -90,6 +90,14 @@ byte handled;
 #define ENTRY(t) (((t) / (PAGE * INDEX)) % ROOT)
 #define BELOW(t) (((t) / PAGE) % INDEX)
 #define PLACE(page, t) ((page) * PAGE + (t) % PAGE)
+/* A page and its number, as far as that is told; 0 is none. */
+#ifdef BUG_PAGES_SHARE_A_NUMBER
+#define NUMBERS 2
+#else
+#define NUMBERS (INDEX * ROOT)
+#endif
+#define NUMBER(t) (((t) / PAGE) % NUMBERS)
+#define NEWEST(page, t) ((page) * NUMBERS + NUMBER(t))
 #define LONE 64 /* what is held: 1 is a place, LONE + n an envelope of its own */
 
 inline accept()
@@ -106,6 +114,7 @@ inline accept()
 
 #include "mailbox_memory.pml"
 #include "mailbox_take.pml"
+#include "mailbox_place.pml"
 
 /* ---- posters ---- */
 
@@ -115,6 +124,13 @@ inline claim(how_many, edge_flag)
      *  "const uint32_t used = weir__mailbox_count(word)"
      *  "const uint32_t got = *count < room ? *count : room" "WEIR__MAILBOX_READY | edge"
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
+    /*@ engine/straight.h weir__post_straight "uint64_t next = word + WEIR__MAILBOX_ACCEPT_ONE"
+     *  "weir__mailbox_is_closed(word)" "weir__mailbox_is_full(word, mailbox->limit)"
+     *  "if ((word & WEIR__MAILBOX_READY) != 0)" "next |= WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST"
+     *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
+    /*@ queue/mailbox.h weir__mailbox_is_closed "(word & WEIR__MAILBOX_CLOSED) != 0" */
+    /*@ queue/mailbox.h weir__mailbox_is_full
+     *  "weir__mailbox_count(word) + weir__mailbox_owed(word) >= limit" */
     /*@ queue/mailbox.h weir__mailbox_claim "before, WEIR__MAILBOX_FIRST)" */
     /*@ queue/mailbox.h weir__mailbox_claim_beside "&one, before, 0)" */
     /*@ engine/batch.c offer_run "weir__mailbox_claim(&processor->mailbox, &got, &before)" */
@@ -146,94 +162,6 @@ inline claim(how_many, edge_flag)
     fi
 }
 
-/* The first of an epoch lies alone. */
-inline put_first()
-{
-    /*@ engine/parcel.h weir__parcel_deliver "if (claim == WEIR__CLAIM_FIRST)"
-     *  "weir__mailbox_put_first(mailbox, before, lone)" */
-    /*@ queue/mailbox.h weir__mailbox_put_first
-     *  "weir__store(&mailbox->first, (uintptr_t)lone | weir__mailbox_parity(before), release)" */
-#ifdef BUG_FIRST_BEFORE_FILLED
-    atomic { get(lone_out, x); first = x * 2 + parity };
-    atomic { event_in[x] = t + 1; see(t + 1); t++; got--; x = 0 }
-#else
-    atomic { DRAINED ->
-        get(lone_out, x);
-        event_in[x] = t + 1;
-        store_first(x * 2 + parity);
-        t++; got--; x = 0
-    }
-#endif
-}
-
-/* The place of ticket t, and everything on the way to it. */
-inline fill_place()
-{
-    /*@ queue/mailbox.h weir__mailbox_place
-     *  "weir__root *root = weir__mailbox_root(mailbox, parity)"
-     *  "root = weir__mailbox_make_root(mailbox, parity, stock)"
-     *  "weir__mailbox_make_place(root, page_class, ticket, stock)" */
-    /*@ queue/mailbox.h weir__mailbox_root "weir__load(&mailbox->root, acquire)"
-     *  "(root & 1) == parity" */
-    /*@ queue/mailbox.c weir__mailbox_make_root "while ((seen & 1) != parity || seen <= 1)"
-     *  "weir__cas(&mailbox->root, &seen, (uintptr_t)made | parity, acq_rel, acquire)" */
-    r = ROOT_OF(parity);
-    if
-    :: r == 0 -> atomic { DRAINED ->
-            r = ROOT_OF(parity);
-            if
-            :: r == 0 -> get(root_out, r); root = r * 2 + parity
-            :: else
-            fi
-        }
-    :: else
-    fi;
-
-    /*@ queue/mailbox.h weir__mailbox_page "weir__load(&root->indexes[entry], acquire)" */
-    /*@ queue/mailbox.c weir__mailbox_make_place "index = make_index(root, entry, stock)" */
-    /*@ queue/mailbox.c make_index
-     *  "weir__cas(&root->indexes[entry], &there, made, acq_rel, acquire)" */
-    atomic { assert(root_out[r]); x = index_at[r * ROOT + ENTRY(t)] };
-    if
-    :: x == 0 -> atomic { DRAINED ->
-            assert(root_out[r]);
-            x = index_at[r * ROOT + ENTRY(t)];
-            if
-            :: x == 0 -> get(index_out, x); index_at[r * ROOT + ENTRY(t)] = x
-            :: else
-            fi
-        }
-    :: else
-    fi;
-
-    /*@ queue/mailbox.h weir__mailbox_page
-     *  "weir__load(&index->pages[page % (1u << WEIR__INDEX_BITS)], acquire)" */
-    /*@ queue/mailbox.c weir__mailbox_make_place
-     *  "page = make_page(index, below, page_class, stock)" */
-    /*@ queue/mailbox.c make_page
-     *  "weir__cas(&index->pages[entry], &there, made, acq_rel, acquire)" */
-    atomic { assert(index_out[x]); r = page_at[x * INDEX + BELOW(t)] };
-    if
-    :: r == 0 -> atomic { DRAINED ->
-            assert(index_out[x]);
-#ifndef BUG_INSTALLS_BY_STORE
-            r = page_at[x * INDEX + BELOW(t)];
-#endif
-            if
-            :: r == 0 -> get(page_out, r); page_at[x * INDEX + BELOW(t)] = r
-            :: else
-            fi
-        }
-    :: else
-    fi;
-
-    /*@ engine/parcel.h weir__parcel_deliver
-     *  "weir__envelope_fill(envelope, state)" */
-    /*@ queue/envelope.h weir__envelope_fill
-     *  "weir__store(&envelope->state, flags | WEIR__ENVELOPE_FILLED, release)" */
-    atomic { DRAINED -> store_place(PLACE(r, t), t + 1); t++; got--; r = 0; x = 0 }
-}
-
 /* Inside a step. */
 inline make_ready()
 {
@@ -244,7 +172,7 @@ inline make_ready()
 
 proctype poster(byte me)
 {
-    byte n, got, t, r, x;
+    byte n, got, t, r, x, p;
     bit edge, parity;
 #ifdef EVICT
     byte head, c_ticket, c_page, held, k, b, l;
@@ -254,6 +182,11 @@ proctype poster(byte me)
     /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)"
      *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)"
      *  "weir__ready(by->context, processor)" */
+    /*@ engine/straight.h weir__post_straight
+     *  "return weir__straight_next(by, processor, word, &parcel)"
+     *  "return weir__straight_first(by, processor, word, &parcel)" */
+    /*@ engine/straight.h weir__straight_first
+     *  "return weir__straight_ready(by->context, processor)" */
     do
     :: n < EVENTS ->
 #ifdef EVICT
@@ -412,14 +345,14 @@ end:
      *  "const uint64_t word = weir__load(&mailbox->word, acquire)"
      *  "return weir__turn_finish(turn, at)" */
     /*@ engine/turn.c run_some "!weir__mailbox_first_due(mailbox, at->word)"
-     *  "run_page(turn, at, available)" "run_one(turn, at, available)" */
+     *  "run_page(thread, at, available)" "run_one(thread, at, available)" */
     /*@ engine/turn.c run_one "at->uncredited >= every" "weir__progress_let_go(turn, at)" */
     /*@ engine/turn.c run_page "weir__load(&envelope->state, acquire) != 0"
      *  "weir__store(&envelope->state, 0, relaxed)" "weir__progress_credit(turn, at)" */
     /*@ engine/turn.c run_lone "weir__mailbox_idle_lone(&processor->mailbox, word)" */
     /*@ engine/progress.h weir__progress_event
         "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
-    /*@ engine/turn.c deliver "handler(processor->state, turn, &event)" */
+    /*@ engine/turn.c deliver "handler(processor->state, turn, event)" */
     do
     :: done == BATCH -> goto hand_back
 #ifdef EVICT

@@ -17,6 +17,7 @@ byte event_in[LONES + 1];
 byte ticket_of[LONES + 1];
 byte next[LONES + 1];
 byte index_at[(ROOTS + 1) * ROOT];
+byte newest[ROOTS + 1]; /* a page and its number */
 byte page_at[(INDEXES + 1) * INDEX];
 byte place[(PAGES + 1) * PAGE];
 
@@ -47,17 +48,28 @@ inline set_place(at_place, to)
     fi
 }
 
-inline clear_page_at(at_entry)
+inline set_newest(at_root, to)
 {
     /*= Inside a step. */
+    assert(root_out[at_root]);
+    newest[at_root] = to
+}
+
+inline clear_page_at(at_entry, at_root)
+{
+    /*= Inside a step. In that root it was the newest; 0: in none. */
     assert(index_out[(at_entry) / INDEX]);
-    page_at[at_entry] = 0
+    page_at[at_entry] = 0;
+    if
+    :: at_root != 0 -> set_newest(at_root, 0)
+    :: else
+    fi
 }
 
 #ifdef TSO
 /* One plain store each. Every exchange drains it, and so does the next plain store. Nobody reads
  * what is in its own buffer. */
-byte pending[OWNERS + WRITERS]; /* 1: first, 2: a place, 3: an entry of an index */
+byte pending[OWNERS + WRITERS]; /* 1: first, 2: a place, 3: an entry of an index, 4: newest */
 byte where[OWNERS + WRITERS];
 byte what[OWNERS + WRITERS];
 
@@ -73,7 +85,8 @@ inline drain(who)
     if
     :: pending[who] == 1 -> set_first(what[who])
     :: pending[who] == 2 -> set_place(where[who], what[who])
-    :: pending[who] == 3 -> clear_page_at(where[who])
+    :: pending[who] == 3 -> clear_page_at(where[who], what[who])
+    :: pending[who] == 4 -> set_newest(where[who], what[who])
     fi;
     pending[who] = 0; where[who] = 0; what[who] = 0
 }
@@ -96,12 +109,14 @@ end:
 #define DRAINED (!pending[me]) /* what an exchange waits for, and the next store */
 #define store_first(to) store(1, 0, to)
 #define store_place(at_place, to) store(2, at_place, to)
-#define store_no_page(at_entry) store(3, at_entry, 0)
+#define store_no_page(at_entry, at_root) store(3, at_entry, at_root)
+#define store_newest(at_root, to) store(4, at_root, to)
 #else
 #define DRAINED true
 #define store_first(to) set_first(to)
 #define store_place(at_place, to) set_place(at_place, to)
-#define store_no_page(at_entry) clear_page_at(at_entry)
+#define store_no_page(at_entry, at_root) clear_page_at(at_entry, at_root)
+#define store_newest(at_root, to) set_newest(at_root, to)
 #endif
 
 /* Inside a step: any free one. Their stock has seen to it that there is one.
@@ -124,11 +139,13 @@ inline put_lone(e)
     event_in[e] = 0; ticket_of[e] = 0; next[e] = 0
 }
 
-/* Inside a step. */
+/* Inside a step: it is empty, and no root has it as its newest. */
+#define IS_NEWEST(at_root, e) (newest[at_root] / NUMBERS == (e))
 inline put_page(e)
 {
     /*@ queue/pool.h weir__pool_put "cache->current = object" */
     assert(page_out[e]);
+    assert(!IS_NEWEST(1, e) && !IS_NEWEST(2, e) && !IS_NEWEST(3, e));
     page_out[e] = 0;
     k = 0;
     do
@@ -154,9 +171,13 @@ inline drop_root(e, t)
 {
     /*@ queue/mailbox.c drop_root "weir__index *index = weir__load(&root->indexes[entry], acquire)"
      *  "STOCK_PUT(pages[page_class], page)" "weir__store(&root->indexes[entry], NULL, relaxed)"
-     *  "STOCK_PUT(indexes, index)" "STOCK_PUT(roots, root)" */
+     *  "STOCK_PUT(indexes, index)" "weir__store(&root->newest, 0, relaxed)"
+     *  "STOCK_PUT(roots, root)" */
     assert(root_out[e]);
     root_out[e] = 0;
+#ifndef BUG_ROOT_KEEPS_ITS_NEWEST
+    newest[e] = 0;
+#endif
     i = 0;
     do
     :: i < ROOT ->

@@ -174,6 +174,8 @@ inline leave_page()
     /*@ queue/mailbox.c weir__mailbox_leave_page
      *  "weir__root *root = weir__mailbox_root(mailbox, parity)" "cursor->page = NULL" */
     /*@ queue/mailbox.c drop_before "TICKET(ticket - 1) >> weir__page_bits(page_class)"
+     *  "weir__load(&root->newest, relaxed) == weir__root_newest(page, number)"
+     *  "weir__store(&root->newest, 0, relaxed)"
      *  "weir__store(&index->pages[below], NULL, relaxed)" "STOCK_PUT(pages[page_class], page)" */
     atomic { DRAINED ->
         c_page = 0;
@@ -182,14 +184,20 @@ inline leave_page()
         :: r != 0 -> x = index_at[r * ROOT + ENTRY(GONE)]
         :: else
         fi;
-        r = 0;
         if
         :: x != 0 && page_at[x * INDEX + BELOW(GONE)] != 0 ->
-            r = page_at[x * INDEX + BELOW(GONE)];
-#ifndef BUG_ENTRY_KEPT
-            store_no_page(x * INDEX + BELOW(GONE))
+            k = page_at[x * INDEX + BELOW(GONE)];
+#if defined(BUG_ENTRY_KEPT)
+            newest[r] = 0;
+#elif defined(BUG_NEWEST_KEPT)
+            store_no_page(x * INDEX + BELOW(GONE), 0);
+#else
+            l = (newest[r] == NEWEST(k, GONE) -> r : 0);
+            store_no_page(x * INDEX + BELOW(GONE), l);
 #endif
-        :: else
+            r = k;
+            k = 0; l = 0
+        :: else -> r = 0
         fi
     };
     atomic { DRAINED ->

@@ -60,10 +60,10 @@ inline change_mark()
 {
     /*@ sync/barrier.h weir__barrier_light "weir__compiler_fence()" */
     /*@ engine/context.h weir__context_enter
-     *  "weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release)"
+     *  "weir__cell_add_release(&context->inside, 1)"
      *  "weir__barrier_light()" */
     /*@ engine/context.h weir__context_leave
-     *  "weir__store(&context->inside, weir__load(&context->inside, relaxed) + 1, release)" */
+     *  "weir__cell_add_release(&context->inside, 1)" */
 #ifdef TSO
     behind[me]++
 #else
@@ -115,14 +115,19 @@ proctype poster(byte me)
 #endif
 
         /*@ engine/straight.h weir__post_straight "weir__context_enter(context)"
-         *  "weir__registry_find(&engine->registry, to)" "weir__offer_to(by, processor, &parcel)"
-         *  "weir__context_leave(context)" */
+         *  "weir__registry_find(&engine->registry, to)" "weir__mailbox_is_closed(word)"
+         *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
+        /*@ engine/straight.h weir__straight_refused "weir__context_leave(by->context)" */
+        /*@ engine/straight.h weir__straight_end "weir__context_leave(context)" */
         /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
         /*@ queue/mailbox.h weir__mailbox_claim_within "return WEIR__CLAIM_CLOSED" */
         if
         :: atomic { closed -> assert(holder == handle) }
         :: atomic { !closed && DRAINED(me) -> assert(holder == handle); waiting++ }
 
+            /*@ engine/straight.h weir__straight_next "return weir__straight_end(by->context)" */
+            /*@ engine/straight.c weir__straight_place "return weir__straight_end(by->context)" */
+            /*@ engine/straight.c weir__straight_push "return weir__straight_end(context)" */
             /*@ engine/straight.h weir__offer_to
              *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)"
              *  "weir__ready(by->context, processor)" */

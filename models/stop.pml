@@ -97,7 +97,7 @@ inline count_attempt()
     /*@ engine/post.h weir__post_begin "weir__cell_add(&context->tally.attempted, 1)" */
     /*@ engine/turn_api.c post "weir__post_begin(by.context)" */
     /*@ sync/atomic.h weir__cell_add
-     *  "weir__store(cell, weir__load(cell, relaxed) + amount, relaxed)" */
+     *  "weir__add_alone(cell, amount)" */
 #ifdef TSO
     atomic { ROOM -> buffer[me] = buffer[me] | (OF_ATTEMPT << (2 * LENGTH_OF(buffer[me]))) }
 #else
@@ -108,7 +108,9 @@ inline count_attempt()
 inline count_done()
 {
     /*@ engine/freeze.h weir__freeze_count
-     *  "weir__store(cell, weir__load(cell, relaxed) + 1, release)" */
+     *  "weir__cell_add_release(handled ? &context->tally.handled : &context->tally.dead, 1)" */
+    /*@ sync/atomic.h weir__cell_add_release
+     *  "weir__store(cell, weir__load(cell, relaxed) + amount, release)" */
     /*@ engine/post.c weir__post_count_refusal
      *  "weir__store(cell, weir__load(cell, relaxed) + 1, release)" */
 #ifdef TSO
@@ -161,6 +163,9 @@ proctype poster(byte me)
     /*@ engine/post.c offer "weir__context_enter(context)" */
     /*@ engine/post.h weir__post_is_open
      *  "weir__load(&by->context->engine->phase, relaxed) < WEIR__STOPPING" */
+    /*@ engine/straight.h weir__post_straight "weir__context_enter(context)"
+     *  "weir__load(&engine->phase, relaxed) >= WEIR__STOPPING"
+     *  "return weir__straight_refused(by, to, event)" */
     /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
     do
     :: n == EVENTS -> break
@@ -234,10 +239,10 @@ round:
     fi;
 
     /*@ engine/dispatcher.c weir__dispatcher_take "*out = first" */
-    /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */
-    /*@ engine/turn.c run_page "goes_on = deliver(turn, envelope)" */
-    /*@ engine/turn.c run_lone "*goes_on = deliver(turn, &lone->envelope)" */
-    /*@ engine/turn.c deliver "return weir__freeze_count(context, processor, true)" */
+    /*@ engine/turn.c run_one "const bool goes_on = deliver(thread, turn->processor, envelope)" */
+    /*@ engine/turn.c run_page "goes_on = deliver(thread, processor, envelope)" */
+    /*@ engine/turn.c run_lone "*goes_on = deliver(thread, processor, &lone->envelope)" */
+    /*@ engine/turn.c deliver "return weir__freeze_count(&thread->context, processor, true)" */
     /*@ engine/turn.c run_events "return weir__turn_finish(turn, at)" */
     if
     :: atomic { SOME(0) && DRAINED -> waiting[0]-- }

@@ -188,9 +188,9 @@ inline look_and_wake(d)
 
 inline post(p)
 {
-    /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
-    /*@ queue/mailbox.h weir__mailbox_claim_within
+    /*@ engine/straight.h weir__post_straight
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
+    /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
     atomic { DRAINED ->
 #ifdef BUG_READY_TWICE
         first = 1;
@@ -212,7 +212,7 @@ inline post(p)
     hung[p]++;
 #endif
 
-    /*@ engine/straight.h weir__offer_to "weir__ready(by->context, processor)" */
+    /*@ engine/straight.c weir__straight_push "weir__dispatcher_push(dispatcher, processor)" */
     /*@ engine/ready.h weir__ready "weir__dispatcher_push(dispatcher, processor)" */
     /*@ engine/dispatcher.c weir__dispatcher_push "wake(dispatcher, preferred)" */
     if
@@ -524,7 +524,7 @@ got:
     /*@ engine/progress.h weir__progress_event "weir__mailbox_take(mailbox, &at->cursor" */
     /*@ queue/mailbox.h weir__mailbox_credit
      *  "weir__sub(&mailbox->word, count * WEIR__MAILBOX_ONE, seq_cst)" */
-    /*@ engine/turn.c run_one "const bool goes_on = deliver(turn, envelope)" */
+    /*@ engine/turn.c run_one "const bool goes_on = deliver(thread, turn->processor, envelope)" */
     /*@ engine/turn.c run_events "ran == GAP ? WEIR__TURN_GAP : WEIR__TURN_ASIDE" */
 turn:
     do

@@ -105,6 +105,52 @@ SCENARIO(pages_besides, "two threads signal at once")
     play(1, WEIR_OVERFLOW_FAIL, 16, signal_three, signal_three, NULL);
 }
 
+static void post_twenty(void *to)
+{
+    for (int i = 0; i < 20; i++) {
+        stage_post(to);
+    }
+}
+
+/* If one of the five is late, up to four pages lie between its own and the newest. */
+SCENARIO(pages_far_apart, "a thread posts five events while another fills the mailbox")
+{
+    play(1, WEIR_OVERFLOW_FAIL, 16, post_five, post_twenty, NULL);
+}
+
+#define ROUND 64u /* tickets: then tables and numbers of pages begin anew */
+
+static uint32_t sent;
+
+/* Each event sends the next one, so it is one epoch: the places of a page, then signals until its
+ * number comes again, then places once more. */
+static weir_status send_on(actor *self, weir_turn *turn, const weir_event *event)
+{
+    (void)event;
+    const uint32_t ticket = sent++;
+    if (ticket % ROUND < BATCH && ticket < 2 * ROUND) {
+        (void)actor_post(self, turn, self);
+    } else if (ticket < 2 * ROUND) {
+        const uint32_t send = stage_signal_begins(self);
+        stage_send_ends(send, weir_signal_post(ring, send));
+    }
+    return WEIR_OK;
+}
+
+SCENARIO(pages_round, "a place in a page whose number another had, and nothing but signals between")
+{
+    sent = 1;
+    stage_open(NULL);
+    stage_threads(1);
+    actor *a = stage_actor(WEIR_PROCESSOR(.mailbox_max = 16), send_on);
+    ring = weir_signal_open(stage.engine, a->handle, 3, &stage.error);
+    stage_start();
+    stage_post(a);
+    stage_settle();
+    stage_stop(WEIR_FOREVER);
+    stage_close();
+}
+
 /* Epochs that use pages and such that do not, signals between them. */
 static void post_in_epochs(void *to)
 {
@@ -124,6 +170,37 @@ SCENARIO(epochs, "pairs of events, single ones and signals, each of which may fi
     ring = weir_signal_open(stage.engine, a->handle, 3, &stage.error);
     stage_start();
     post_in_epochs(a);
+    stage_settle();
+    stage_stop(WEIR_FOREVER);
+    stage_close();
+}
+
+static actor *first_target, *second_target;
+
+static weir_status post_to_both(actor *self, weir_turn *turn, const weir_event *event)
+{
+    (void)event;
+    for (uint32_t i = 0; i < 3; i++) {
+        (void)actor_post(self, turn, first_target);
+        (void)actor_post(self, turn, second_target);
+    }
+    return WEIR_OK;
+}
+
+/* Both threads post and own: what one gives back at the end of an epoch it takes for the next. */
+SCENARIO(epochs_of_two, "two handlers post to two others, whose pages and roots come and go")
+{
+    stage_open(NULL);
+    stage_threads(2);
+    first_target = stage_actor(WEIR_PROCESSOR(.mailbox_max = 16), NULL);
+    second_target = stage_actor(WEIR_PROCESSOR(.mailbox_max = 16), NULL);
+    actor *one = stage_actor(NULL, post_to_both);
+    actor *other = stage_actor(NULL, post_to_both);
+    stage_start();
+    for (uint32_t i = 0; i < 4; i++) {
+        stage_post(one);
+        stage_post(other);
+    }
     stage_settle();
     stage_stop(WEIR_FOREVER);
     stage_close();
