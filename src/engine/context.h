@@ -68,17 +68,18 @@ typedef struct weir__tally {
 #undef WEIR__TALLY_FIELD
 
 typedef struct weir__context {
+    /* What every post needs is on this line, and at the begin of `stock`. */
     _Alignas(64) weir__cell inside; /* odd between enter and leave */
     weir_engine *engine;
     struct weir__serving *keeping; /* while a turn runs: where its thread keeps what it makes ready;
                                       or NULL */
-    weir__stock stock;    /* of what mailboxes are made of; what every post needs is on this line */
+    struct weir__thread *thread;   /* NULL: not one of the engine's */
+    struct weir_origin *origin;    /* of the event at hand (engine/origin.h); mostly NULL */
     uint32_t plain_below; /* smaller events go straight (engine/parcel.h); 0 while there is an
-                             origin, below */
+                             origin */
     uint32_t stamp_in;    /* after so many events one is due to be stamped (engine/stamp.h) */
-    struct weir_origin *origin; /* of the event at hand (engine/origin.h); mostly NULL */
-    weir__tally tally;
-    struct weir__thread *thread; /* NULL: not one of the engine's */
+    weir__tally tally;    /* `attempted` first */
+    _Alignas(64) weir__stock stock; /* of what mailboxes are made of */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
     struct weir__trace_ring *trace_ring; /* of the recording `trace_serial`, by its thread; NULL:
                                             there was none left */

@@ -77,11 +77,11 @@ struct weir_engine {
     weir__atomic_u32 watching;      /* a wait word (engine/watchdog.h) */
     weir__atomic_u32 latency_every; /* one event in so many is stamped (engine/stamp.h) */
     weir__atomic_u32 pressed;       /* feeds that wait for room somewhere (engine/fed.h) */
-    weir__tracing tracing;          /* its first word belongs to these */
-    weir__mutex count_lock;         /* taken for counting while attention is set */
+    uint64_t serial;        /* unique in the process; its lowest 8 bits are in every handle */
+    weir__tracing tracing;  /* its first word belongs to these */
+    weir__mutex count_lock; /* taken for counting while attention is set */
     weir__registry registry;
     weir__stores stores; /* what mailboxes are made of */
-    uint64_t serial;     /* unique in the process; its lowest 8 bits are in every handle */
     weir_allocator allocator;
     weir_engine_options options; /* defaults filled in */
     char *name;
