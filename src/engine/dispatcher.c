@@ -18,6 +18,7 @@
 #include "engine/fair.h"
 #include "engine/options.h"
 #include "engine/processor.h"
+#include "engine/warm.h"
 #include "sync/thread.h"
 
 #define COUNT_BITS 22
@@ -81,8 +82,8 @@ static uint32_t move_intake(weir__dispatcher *dispatcher, uint32_t length)
     return count;
 }
 
-weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thread, uint32_t place,
-                                 weir__processor **out)
+WEIR__WARM weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thread,
+                                            uint32_t place, weir__processor **out)
 {
     weir__serving *serving = thread->servings[place];
     *out = NULL;
@@ -253,8 +254,20 @@ static void wake(weir__dispatcher *dispatcher, uint32_t preferred)
     }
 }
 
+/* What a wake-up needs, all at once: a poster that comes seldom finds none of it near. */
+static void expect_wake(weir__dispatcher *dispatcher, const weir__processor *processor)
+{
+    weir__thread *last = weir__thread_at(dispatcher->engine, processor->last_thread);
+    __builtin_prefetch(&dispatcher->searching, 1);
+    __builtin_prefetch(&dispatcher->engine->thread_count);
+    if (weir__likely(last != NULL)) {
+        __builtin_prefetch(&last->wake, 1);
+    }
+}
+
 void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *processor)
 {
+    expect_wake(dispatcher, processor);
     /* Read before the push: afterwards it may be anybody's. */
     const uint32_t preferred = processor->last_thread;
     weir__dispatcher_push_quiet(dispatcher, processor);

@@ -23,6 +23,7 @@
 #include "engine/share.h"
 #include "engine/trace.h"
 #include "engine/turn.h"
+#include "engine/warm.h"
 #include "engine/watchdog.h"
 #include "sync/word.h"
 
@@ -74,7 +75,7 @@ void weir__duty_search_begin(weir__thread *thread)
     }
 }
 
-void weir__duty_search_end(weir__thread *thread, bool look)
+WEIR__WARM void weir__duty_search_end(weir__thread *thread, bool look)
 {
     if (!thread->searching) {
         return;
@@ -149,7 +150,7 @@ static uint32_t turns_in_a_row(weir__thread *thread)
                : 1;
 }
 
-static void run_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
+WEIR__WARM static void run_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
 {
     weir__serving *serving = thread->servings[place];
     weir__dispatcher *dispatcher = serving->dispatcher;
@@ -178,7 +179,7 @@ static void run_turns(weir__thread *thread, uint32_t place, weir__processor *pro
 
 /* From idle to work: one of the two moments at which a thread looks at the clock for its figures.
  */
-WEIR__SELDOM static void come_to_work(weir__thread *thread)
+WEIR__WARM static void come_to_work(weir__thread *thread)
 {
     const weir_ns now = weir__clock_now();
     if (weir__cell_read(&thread->first_work) == 0) {
@@ -186,6 +187,16 @@ WEIR__SELDOM static void come_to_work(weir__thread *thread)
     }
     weir__busy_begin(&thread->busy, now);
     weir__idle_work(&thread->idle, now);
+    thread->wait_ended = now;
+}
+
+/* How long it slept is written down when there is time: not between a wake-up and its event. `now`:
+ * if nothing came. */
+WEIR__SELDOM static void note_wait(weir__thread *thread, weir_ns now)
+{
+    const weir_ns ended = thread->wait_ended > thread->wait_begun ? thread->wait_ended : now;
+    weir__histogram_record(&thread->figures.waits, (uint64_t)(ended - thread->wait_begun));
+    thread->wait_begun = 0;
 }
 
 static inline void have_work(weir__thread *thread)
@@ -240,11 +251,14 @@ static bool run_agents(weir__thread *thread)
     return work;
 }
 
-static void begin_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
+WEIR__WARM static void begin_turns(weir__thread *thread, uint32_t place, weir__processor *processor)
 {
     thread->next_place = (place + 1) % thread->serving_count;
     note_work(thread, thread->servings[place]);
     run_turns(thread, place, processor);
+    if (weir__unlikely(thread->wait_begun != 0)) {
+        note_wait(thread, thread->wait_begun);
+    }
 }
 
 /* False: it keeps nothing, or somebody is raiding. */
@@ -441,6 +455,9 @@ static void park(weir__thread *thread)
         weir__engine_progress_if_stopping(thread->engine);
         const weir_ns begun = weir__clock_now();
         WEIR__PROBE1(park, thread->index);
+        if (thread->wait_begun != 0) {
+            note_wait(thread, begun);
+        }
         /* Ends with a wake-up; a spurious return finds the word unchanged and sleeps on. */
         weir__watched_rest(&thread->watched);
         while (weir__load(&thread->wake, seq_cst) == 0) {
@@ -453,7 +470,7 @@ static void park(weir__thread *thread)
         }
         WEIR__PROBE1(unpark, thread->index);
         weir__watched_up(thread->engine, &thread->watched);
-        weir__histogram_record(&thread->figures.waits, (uint64_t)(weir__clock_now() - begun));
+        thread->wait_begun = begun;
         thread->woken = true;
         for (uint32_t i = 0; i < thread->serving_count; i++) {
             weir__cell_add(&thread->servings[i]->wakeups, 1);
@@ -477,6 +494,9 @@ static void idle(weir__thread *thread)
     switch (weir__idle_step_next(&thread->idle, weir__clock_now)) {
     case WEIR__IDLE_PAUSE:
         weir__engine_progress_if_stopping(thread->engine);
+        if (++thread->looks % WEIR__WARM_EVERY == 0) {
+            weir__warm(thread);
+        }
         weir__pause();
         break;
     case WEIR__IDLE_GIVE:

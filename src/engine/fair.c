@@ -7,6 +7,7 @@
 #include "engine/fair.h"
 
 #include "engine/engine.h"
+#include "engine/warm.h"
 
 /* Who waits longest; NULL: nobody waits. */
 static weir__thread *first_in_line(weir__dispatcher *dispatcher, uint64_t *number)
@@ -80,7 +81,7 @@ bool weir__fair_has_work_for(weir__dispatcher *dispatcher, const weir__serving *
     return mine == 0 || mine <= number;
 }
 
-void weir__fair_step_out(weir__thread *thread)
+WEIR__WARM void weir__fair_step_out(weir__thread *thread)
 {
     for (uint32_t i = 0; i < thread->serving_count; i++) {
         weir__serving *serving = thread->servings[i];

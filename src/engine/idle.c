@@ -5,6 +5,8 @@
  */
 #include "engine/idle.h"
 
+#include "engine/warm.h"
+
 #include <string.h>
 
 #define YIELDS_MAX 2u
@@ -98,7 +100,7 @@ weir__idle_step weir__idle_step_next(weir__idle *idle, weir_ns (*now)(void))
     }
 }
 
-void weir__idle_work(weir__idle *idle, weir_ns now)
+WEIR__WARM void weir__idle_work(weir__idle *idle, weir_ns now)
 {
     if (idle->began == 0) {
         return;

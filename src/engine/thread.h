@@ -106,9 +106,12 @@ typedef struct weir__thread {
     bool holding_lock;       /* of a dispatcher */
     weir__dispatcher *quiet; /* where it pushed without a wake-up since its last turn; or NULL */
     uint32_t kept_in_a_row;  /* taken from its own lists since it last looked at the queues */
+    uint32_t looks;          /* while it spins (engine/warm.h) */
     uint32_t again;          /* rounds that met a held lock, but not only held ones */
     uint32_t gaps;           /* turns in a row that found an event claimed and not there */
     bool woken;              /* since the last work: the next work found counts for wakeups_found */
+    weir_ns wait_begun;      /* its last sleep, not yet in the figures; 0: none ... */
+    weir_ns wait_ended;      /* ... and when it last came to work */
     weir__idle idle;
     weir__backoff backoff;
     weir__serving **servings; /* serving_count of them */

@@ -22,6 +22,7 @@
 #include "engine/trace.h"
 #include "engine/traceparent.h"
 #include "engine/unpack.h"
+#include "engine/warm.h"
 #include "sync/tell.h"
 
 static void tell(const weir_turn *turn, const char *what, const char *which)
@@ -263,8 +264,8 @@ static inline void note_depth(weir__processor *processor, uint32_t depth)
 }
 
 /* All that the turn may handle, but for `done` events (one or none) that it has handled. */
-static weir__turn_end run_rest(weir__thread *thread, weir__serving *serving, uint64_t word,
-                               uint32_t done)
+WEIR__WARM static weir__turn_end run_rest(weir__thread *thread, weir__serving *serving,
+                                          uint64_t word, uint32_t done)
 {
     weir_turn *turn = &thread->turn;
     uint32_t batch = weir__load(&turn->processor->batch_max, relaxed);
@@ -413,8 +414,8 @@ static WEIR__ALWAYS weir__turn_end run_turn(weir__thread *thread, weir__serving 
     return end_turn(turn, serving, &at, WEIR__TURN_ASIDE);
 }
 
-weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
-                               weir__processor *processor, uint32_t most)
+WEIR__WARM weir__turn_end weir__turns_run(weir__thread *thread, weir__serving *serving,
+                                          weir__processor *processor, uint32_t most)
 {
     uint32_t more = most - 1; /* that may follow */
     weir__turn_end end;

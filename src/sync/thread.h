@@ -97,6 +97,13 @@ int weir__after_fork(void (*hook)(void));
 weir_ns weir__clock_now(void);    /* monotonic */
 weir_ns weir__clock_coarse(void); /* the same, some ms behind, at a fraction of the price */
 weir_ns weir__clock_wall(void);   /* since 1970 */
+/* So that the next look at the first one finds its way in the cache. */
+static inline void weir__clock_warm(void)
+{
+#ifndef WEIR_SIMULATED
+    (void)weir__clock_now();
+#endif
+}
 uint64_t weir__random_seed(void); /* the system's chance: nobody outside can guess it */
 
 /* ---- the doorbell of an external thread: a descriptor that can be polled ---- */
