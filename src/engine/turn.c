@@ -146,6 +146,8 @@ static advance run_one(weir__thread *thread, weir__progress *at, uint32_t availa
     return weir__likely(goes_on) ? GOES_ON : ENDS;
 }
 
+#define AHEAD 3 /* events whose lines are asked for while one is handled */
+
 /* Events in a row that lie in one page, until one is not there, or places are due to be given back.
  * GAP: there was none. */
 static advance run_page(weir__thread *thread, weir__progress *at, uint32_t available)
@@ -171,6 +173,7 @@ static advance run_page(weir__thread *thread, weir__progress *at, uint32_t avail
     /* [E] pairs with [C]. */
     while (weir__likely(weir__load(&envelope->state, acquire) != 0)) {
         turn->place = envelope;
+        __builtin_prefetch(envelope + AHEAD);
         goes_on = deliver(thread, processor, envelope);
         weir__store(&envelope->state, 0, relaxed);
         if (++envelope == end || weir__unlikely(!goes_on)) {
