@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "flow/submit.h"
+#include "ingress.h"
 #include "sync/sim/core.h"
 
 #define KEPT_BYTES 64u /* what weir keeps for the body's own thread, until that ends */
@@ -311,17 +312,6 @@ static uint32_t begin(uint32_t producer, uint64_t key, bool finish, bool silent)
     return send;
 }
 
-/* Past the figures, which take a thousand steps. */
-static uint32_t ingress_now(void)
-{
-    const weir__router *router = weir__router_find(stage.engine, flows.router);
-    uint32_t used = 0;
-    for (uint32_t i = 0; router != NULL && !router->targeted && i < router->worker_count; i++) {
-        used += weir__worker_beyond(router, &router->workers[i]);
-    }
-    return used;
-}
-
 static weir_status end(uint32_t send, weir_status status, bool in_handler)
 {
     const weir_router_options *o = &flows.options;
@@ -343,7 +333,8 @@ static weir_status end(uint32_t send, weir_status status, bool in_handler)
     mine->status = status;
     mine->answered = true;
     if (o->targets == NULL) {
-        weir_sim_check(ingress_now() <= o->ingress_max, "S-54: more than the ingress");
+        weir_sim_check(ingress_now(weir__router_find(stage.engine, flows.router)) <= o->ingress_max,
+                       "S-54: more than the ingress");
     }
     return status;
 }
