@@ -34,11 +34,12 @@ static WEIR__ALWAYS weir__claim weir__offer_to(const weir__posting *by, weir__pr
     return claim;
 }
 
-/* ---- the seldom ends of a straight post (engine/straight.c); each leaves the mark ---- */
+/* ---- the seldom ends of a straight post (engine/straight.c) ---- */
 
-/* The event is not plain, or something stands in its way: nothing has happened but the count. */
+/* Outside the mark. The event is not plain, or something stands in its way: nothing has happened
+ * but the count. */
 weir_status weir__straight_not(const weir__posting *by, weir_processor to, const weir_event *event);
-/* It has its ticket, but the page is not there that it falls into. */
+/* The others leave the mark. It has its ticket, but the page is not there that it falls into. */
 weir_status weir__straight_place(const weir__posting *by, weir__processor *processor,
                                  uint64_t before, const weir__parcel *parcel);
 /* It is there; the processor goes to its dispatcher's queue. */
