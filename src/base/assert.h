@@ -27,6 +27,10 @@ _Noreturn void weir__assert_fail(const char *expression, const char *file, int l
 /* What happens seldom: kept out of the way of what happens for every event. */
 #define WEIR__SELDOM __attribute__((noinline, cold))
 
+/* On the way from a queue to a handler: GNU ld sorts such functions, so that they lie side by side,
+ * and a thread that spins keeps them in its caches (engine/warm.h). */
+#define WEIR__WARM __attribute__((section(".text.sorted.weir_warm_1")))
+
 /* What happens for every event, and lives from being part of its caller. */
 #define WEIR__ALWAYS inline __attribute__((always_inline))
 

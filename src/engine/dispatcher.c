@@ -18,7 +18,6 @@
 #include "engine/fair.h"
 #include "engine/options.h"
 #include "engine/processor.h"
-#include "engine/warm.h"
 #include "sync/thread.h"
 
 #define COUNT_BITS 22

@@ -479,6 +479,13 @@ static void park(weir__thread *thread)
     weir__duty_unpark(thread);
 }
 
+static void stay_warm(weir__thread *thread)
+{
+    if (++thread->looks % WEIR__WARM_EVERY == 0) {
+        weir__warm(thread);
+    }
+}
+
 static void idle(weir__thread *thread)
 {
     weir__cell_add(&thread->rounds_idle, 1);
@@ -494,9 +501,7 @@ static void idle(weir__thread *thread)
     switch (weir__idle_step_next(&thread->idle, weir__clock_now)) {
     case WEIR__IDLE_PAUSE:
         weir__engine_progress_if_stopping(thread->engine);
-        if (++thread->looks % WEIR__WARM_EVERY == 0) {
-            weir__warm(thread);
-        }
+        stay_warm(thread);
         weir__pause();
         break;
     case WEIR__IDLE_GIVE:
@@ -512,6 +517,7 @@ static void idle(weir__thread *thread)
     case WEIR__IDLE_AGAIN:
     default:
         weir__engine_progress_if_stopping(thread->engine);
+        stay_warm(thread);
         break;
     }
 }

@@ -7,7 +7,6 @@
 #include "engine/fair.h"
 
 #include "engine/engine.h"
-#include "engine/warm.h"
 
 /* Who waits longest; NULL: nobody waits. */
 static weir__thread *first_in_line(weir__dispatcher *dispatcher, uint64_t *number)

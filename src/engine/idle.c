@@ -5,9 +5,9 @@
  */
 #include "engine/idle.h"
 
-#include "engine/warm.h"
-
 #include <string.h>
+
+#include "base/assert.h"
 
 #define YIELDS_MAX 2u
 #define MEAN_WEIGHT 8 /* the mean follows a change within about eight arrivals */

@@ -22,7 +22,6 @@
 #include "engine/trace.h"
 #include "engine/traceparent.h"
 #include "engine/unpack.h"
-#include "engine/warm.h"
 #include "sync/tell.h"
 
 static void tell(const weir_turn *turn, const char *what, const char *which)

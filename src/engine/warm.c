@@ -9,7 +9,7 @@
 
 #define WAY_MAX 16384 /* bytes: another linker has put them elsewhere */
 
-/* Before and behind those functions. */
+/* Before and behind the functions that are WEIR__WARM. */
 __attribute__((section(".text.sorted.weir_warm_0"), noinline)) static void way_begins(void)
 {
 }

@@ -14,9 +14,6 @@
 
 #include "engine/thread.h"
 
-/* Of the functions on that way: GNU ld sorts them, so that they lie side by side. */
-#define WEIR__WARM __attribute__((section(".text.sorted.weir_warm_1")))
-
 /* Once in so many looks: a few microseconds. */
 #define WEIR__WARM_EVERY 64u
 
