@@ -66,7 +66,7 @@ static bool is_said_twice(spelling *s, const weir__node *node, const char *other
     if (there == NULL || !weir__is_given(there)) {
         return false;
     }
-    SAY(s, node, other, "says the same as %s in line %u: keep one of them", key,
+    SAY(s, node, other, "says the same as %s in %s:%u: keep one of them", key, there->origin.source,
         there->origin.line);
     return true;
 }
@@ -203,8 +203,8 @@ static bool give_thread(spelling *s, const weir__node *item, weir__node *compone
         return set_in(s->config, component, "thread", name);
     }
     if (there->kind != WEIR__STRING || strcmp(there->text.bytes, name->text.bytes) != 0) {
-        SAY(s, item, "services", "%.60s has another thread, in line %u: keep one of them",
-            item->text.bytes, there->origin.line);
+        SAY(s, item, "services", "%.60s has another thread, in %s:%u: keep one of them",
+            item->text.bytes, there->origin.source, there->origin.line);
     }
     return true;
 }

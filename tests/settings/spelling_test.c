@@ -81,10 +81,11 @@ static void an_assignment_is_a_map_of_counts(void **state)
               "t.conf:1:37: weir.engine.assignment: has no thread: at least one is needed, as in "
               "[[\"\"]]\n"
               "t.conf:2:21: weir.engine.assignment.counts[0]: 0 is not >= 1\n");
-    test_says("weir.engine.assignment { strategy = per-dispatcher,\n"
-              "dispatchers { api = 2 }, counts = [2] }",
-              "t.conf:2:13: weir.engine.assignment.dispatchers: says the same as counts in line 2: "
-              "keep one of them\n");
+    test_says(
+        "weir.engine.assignment { strategy = per-dispatcher,\n"
+        "dispatchers { api = 2 }, counts = [2] }",
+        "t.conf:2:13: weir.engine.assignment.dispatchers: says the same as counts in t.conf:2: "
+        "keep one of them\n");
 }
 
 static void the_default_overflow_is_the_overflow(void **state)
@@ -95,7 +96,7 @@ static void the_default_overflow_is_the_overflow(void **state)
     assert_int_equal(WEIR_OVERFLOW_DROP_NEWEST, config->engine.overflow);
     weir_config_destroy(config);
     test_says("weir.engine { default-overflow = block, overflow = fail }",
-              "t.conf:1:34: weir.engine.default-overflow: says the same as overflow in line 1: "
+              "t.conf:1:34: weir.engine.default-overflow: says the same as overflow in t.conf:1: "
               "keep one of them\n");
     test_says("weir.engine.default-overflow = blok",
               "t.conf:1:32: weir.engine.overflow: 'blok' is none of default, fail, drop-newest, "
@@ -110,16 +111,16 @@ static void said_both_ways_it_is_an_error(void **state)
 {
     (void)state;
     test_says(THREAD "core = 1, cores = [2] }]",
-              AT "63" PATH "core: says the same as cores in line 1: keep one of them\n");
+              AT "63" PATH "core: says the same as cores in t.conf:1: keep one of them\n");
     test_says(THREAD "nice = 1, priority = fifo, priority-value = 3 }]",
-              AT "63" PATH "nice: says the same as priority in line 1: keep one of them\n");
+              AT "63" PATH "nice: says the same as priority in t.conf:1: keep one of them\n");
     test_says(THREAD "priority { policy = fifo, value = 3 }, nice = 1 }]",
-              AT "102" PATH "nice: says the same as priority in line 1: keep one of them\n");
+              AT "102" PATH "nice: says the same as priority in t.conf:1: keep one of them\n");
     test_says(THREAD "priority { policy = fifo, value = 3 }, priority-value = 1 }]",
-              AT "90" PATH "priority: says the same as priority-value in line 1: keep one of "
+              AT "90" PATH "priority: says the same as priority-value in t.conf:1: keep one of "
                  "them\n");
     test_says(THREAD "idle { strategy = park, sleep = 1 ms }, idle-sleep = 2 ms }]",
-              AT "88" PATH "idle: says the same as idle-sleep in line 1: keep one of them\n");
+              AT "88" PATH "idle: says the same as idle-sleep in t.conf:1: keep one of them\n");
 }
 
 static void mistakes_inside_are_told_with_their_place(void **state)
@@ -177,7 +178,7 @@ static void a_service_that_cannot_be_given_is_an_error(void **state)
               AT "67: weir.engine.threads[0].services: 'clock' is no component; did you mean "
                  "clok?\n");
     says_also(SERVED "weir.components { clock { type = timer, thread = b }, tail { } }",
-              "services: clock has another thread, in line 2: keep one of them\n");
+              "services: clock has another thread, in t.conf:2: keep one of them\n");
     says_also("weir.engine.threads = [{ dispatchers = [\"\"], services = [clock] }]\n"
               "weir.components { clock { type = timer } }",
               "services: needs a thread that has a name\n");
