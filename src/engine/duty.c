@@ -31,6 +31,7 @@
 #define PAUSES_BEFORE_YIELD 32u
 #define GAP_SLEEP (20 * WEIR_US)
 #define KEPT_IN_A_ROW_MAX 16u    /* from a thread's own lists, then the queues come first */
+#define SOON 8u                  /* rounds that found nothing: less than half a microsecond */
 #define SLEEP_MIN (50 * WEIR_US) /* the kernel takes several times as long over anything shorter */
 
 static bool must_leave(const weir__thread *thread)
@@ -144,8 +145,7 @@ static void put_back(weir__thread *thread, weir__serving *serving, weir__process
  * Whether to leave is asked then, too: no handler begins after the end of the engine. */
 static uint32_t turns_in_a_row(weir__thread *thread)
 {
-    const bool has_nothing_else = thread->serving_count == 1 && !thread->hosts && !thread->external;
-    return has_nothing_else && thread->kept_in_a_row < KEPT_IN_A_ROW_MAX
+    return weir__thread_has_one_task(thread) && thread->kept_in_a_row < KEPT_IN_A_ROW_MAX
                ? KEPT_IN_A_ROW_MAX - thread->kept_in_a_row
                : 1;
 }
@@ -288,6 +288,30 @@ static bool run_stolen(weir__thread *thread)
     return false;
 }
 
+/* What it took was all that there was, and is done: if that goes on and on, it is too close behind
+ * those who post, and the next look is put off. Meanwhile it counts as searching: nobody is woken
+ * in its place. */
+static void keep_pace(weir__thread *thread)
+{
+    weir__pace *pace = &thread->pace;
+    const uint64_t handled = weir__cell_read(&thread->context.tally.handled);
+    const uint64_t rounds_idle = weir__cell_read(&thread->rounds_idle);
+    const uint64_t found = handled - thread->all_taken.handled;
+    const bool soon = rounds_idle - thread->all_taken.rounds_idle <= SOON;
+    if (weir__unlikely(thread->all_taken.waited)) {
+        weir__pace_judge(pace, found);
+    } else {
+        weir__pace_found(pace, found, soon);
+    }
+    thread->all_taken.handled = handled;
+    thread->all_taken.rounds_idle = rounds_idle;
+    thread->all_taken.waited = weir__pace_waits(pace, 0);
+    if (weir__unlikely(thread->all_taken.waited)) {
+        weir__duty_search_begin(thread);
+        weir__pace_wait();
+    }
+}
+
 weir__round weir__duty_round(weir__thread *thread)
 {
     const uint32_t count = thread->serving_count;
@@ -313,6 +337,9 @@ weir__round weir__duty_round(weir__thread *thread)
         case WEIR__TAKE_GOT:
             thread->kept_in_a_row = 0;
             begin_turns(thread, place, processor);
+            if (weir__thread_has_taken_all(thread, serving)) {
+                keep_pace(thread);
+            }
             return WEIR__ROUND_WORK;
         case WEIR__TAKE_FAILED:
             failed = true;

@@ -12,6 +12,7 @@
 #include "engine/idle.h"
 #include "engine/kept.h"
 #include "engine/latency.h"
+#include "engine/pace.h"
 #include "engine/watched.h"
 #include "sync/poller.h"
 #include "sync/thread.h"
@@ -113,6 +114,11 @@ typedef struct weir__thread {
     weir_ns wait_begun;      /* its last sleep, not yet in the figures; 0: none ... */
     weir_ns wait_ended;      /* ... and when it last came to work */
     weir__idle idle;
+    weir__pace pace;
+    struct {
+        uint64_t handled, rounds_idle; /* its counters then */
+        bool waited;
+    } all_taken; /* when it last had nothing left to take (engine/duty.c) */
     weir__backoff backoff;
     weir__serving **servings; /* serving_count of them */
     weir__poller poller;      /* external: for the application; else for its agents, or closed */
@@ -168,6 +174,20 @@ typedef enum weir__thread_state {
     WEIR__THREAD_LEFT,    /* its function is over; to be joined */
     WEIR__THREAD_JOINED,
 } weir__thread_state;
+
+/* Its own. It has one dispatcher to serve, and nobody but that waits for it. */
+static inline bool weir__thread_has_one_task(const weir__thread *thread)
+{
+    return thread->serving_count == 1 && !thread->hosts && !thread->external;
+}
+
+/* The same, and nothing waits there, as far as it knows without asking for what others write. */
+static inline bool weir__thread_has_taken_all(const weir__thread *thread,
+                                              const weir__serving *serving)
+{
+    return weir__thread_has_one_task(thread) && weir__kept_length(&serving->kept) == 0 &&
+           weir__load(&serving->dispatcher->length, relaxed) == 0;
+}
 
 /* All that a seat ever had to do with, the present ones included. */
 static inline weir__serving *weir__servings_of(weir__thread *thread)

@@ -204,15 +204,36 @@ static inline advance run_some(weir__thread *thread, weir__progress *at, uint32_
     return run_one(thread, at, available);
 }
 
+/* The last look found so many, not the first ones of this turn. True: the next one is put off. */
+static bool keep_pace(weir__thread *thread, uint32_t available, bool waited)
+{
+    weir__pace *pace = &thread->pace;
+    if (waited) {
+        weir__pace_judge(pace, available);
+    } else if (available > 0) { /* there is a last look in every turn */
+        weir__pace_found(pace, available, true);
+    }
+    return weir__unlikely(weir__pace_waits(pace, available)) &&
+           weir__thread_has_taken_all(thread, thread->turn.serving);
+}
+
 static weir__turn_end run_events(weir__thread *thread, weir__progress *at, uint32_t batch)
 {
     weir_turn *turn = &thread->turn;
     weir__mailbox *mailbox = &turn->processor->mailbox;
+    bool wait = false;
     while (at->done < batch) {
+        const bool waited = wait;
+        if (weir__unlikely(waited)) {
+            weir__pace_wait();
+        }
         const uint64_t word = weir__load(&mailbox->word, acquire);
         const uint32_t available = weir__mailbox_count(word) - at->uncredited;
         const uint32_t most = batch - at->done;
         at->word = word;
+        if (at->done > 0) {
+            wait = keep_pace(thread, available, waited);
+        }
         if (available == 0) {
             if ((word & WEIR__MAILBOX_CLOSED) != 0) {
                 return weir__turn_finish(turn, at);
@@ -220,6 +241,9 @@ static weir__turn_end run_events(weir__thread *thread, weir__progress *at, uint3
             if (weir__unlikely((weir__load(&turn->processor->control, acquire) &
                                 WEIR__CONTROL_SEEN_TO) != 0)) {
                 return WEIR__TURN_MORE; /* a child has failed, say: see to that first */
+            }
+            if (weir__unlikely(wait)) {
+                continue; /* before it goes idle, too: once, if nothing comes */
             }
             weir__turn_end end;
             if (settle(turn, at, word, &end)) {
