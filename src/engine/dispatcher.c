@@ -86,7 +86,7 @@ WEIR__WARM weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__
 {
     weir__serving *serving = thread->servings[place];
     *out = NULL;
-    if (!weir__dispatcher_has_work(dispatcher) && !dispatcher->fair) {
+    if (!weir__dispatcher_has_more(dispatcher) && !dispatcher->fair) {
         return WEIR__TAKE_EMPTY;
     }
     weir__cell_add(&serving->try_locks, 1);
@@ -97,7 +97,9 @@ WEIR__WARM weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__
     WEIR_ASSERT_SLOW(!thread->holding_lock); /* at most one, none nested */
     thread->holding_lock = true;
     uint32_t length = weir__load(&dispatcher->length, relaxed);
-    length += move_intake(dispatcher, length);
+    if (length == 0 || dispatcher->fair) {
+        length += move_intake(dispatcher, length); /* else its line stays with the posters */
+    }
     weir__take result = WEIR__TAKE_NONE;
     if (dispatcher->fair && !weir__fair_may_take(dispatcher, thread, place, length > 0)) {
         result = length > 0 ? WEIR__TAKE_WAIT : WEIR__TAKE_NONE;

@@ -131,6 +131,13 @@ static inline bool weir__dispatcher_has_work(const weir__dispatcher *dispatcher)
     return weir__load(&d->intake, seq_cst) != 0 || weir__load(&d->length, seq_cst) != 0;
 }
 
+/* The same, with no look at what posters write to if the list says so already. */
+static inline bool weir__dispatcher_has_more(const weir__dispatcher *dispatcher)
+{
+    weir__dispatcher *d = (weir__dispatcher *)(uintptr_t)dispatcher;
+    return weir__load(&d->length, relaxed) != 0 || weir__dispatcher_has_work(d);
+}
+
 /* With `more` threads up there would be more than the monitor allows: those that are up get on, and
  * would share their cores with them. */
 bool weir__dispatcher_is_crowded(weir__dispatcher *dispatcher, uint32_t more);

@@ -100,7 +100,7 @@ static void pass_on(weir__thread *thread, weir__dispatcher *dispatcher)
 {
     if (thread->searching) {
         weir__duty_search_end(thread, true);
-    } else if (weir__dispatcher_has_work(dispatcher)) {
+    } else if (weir__dispatcher_has_more(dispatcher)) {
         weir__dispatcher_wake(dispatcher);
     }
 }
