@@ -207,29 +207,6 @@ static void p3_the_engine_counts_what_senders_and_handlers_saw(void **state)
     breaks("P-3", history_ends(&c));
 }
 
-static void p3_only_who_outlives_a_stop_may_be_refused_behind_the_counters_back(void **state)
-{
-    (void)state;
-    enum { PROCESSORS = 2 };
-    for (uint32_t refusals = 0; refusals <= PROCESSORS + 1; refusals++) {
-        for (int in_time = 0; in_time < 2; in_time++) {
-            begin();
-            const weir_stop_report report = report_of(0, 0, 0);
-            const uint32_t stop = history_stop_begins(HISTORY_ENGINE, true);
-            well(history_stop_ends(stop, in_time ? WEIR_OK : WEIR_TIMEOUT, &report));
-            for (uint32_t i = 0; i < refusals; i++) {
-                well(history_answered(WEIR_UNKNOWN));
-            }
-            const weir_counters c = counters_of(0, 0);
-            if (refusals == 0 || (!in_time && refusals <= PROCESSORS)) {
-                well(history_ends(&c));
-            } else {
-                breaks("P-3", history_ends(&c));
-            }
-        }
-    }
-}
-
 static void p3_a_report_adds_up_and_is_true(void **state)
 {
     (void)state;
@@ -598,7 +575,6 @@ int main(void)
         cmocka_unit_test(p3_what_was_refused_is_not_handled),
         cmocka_unit_test(p3_nobody_handles_what_nobody_sent),
         cmocka_unit_test(p3_the_engine_counts_what_senders_and_handlers_saw),
-        cmocka_unit_test(p3_only_who_outlives_a_stop_may_be_refused_behind_the_counters_back),
         cmocka_unit_test(p3_a_report_adds_up_and_is_true),
         cmocka_unit_test(p3_nothing_is_left_unless_time_ran_out),
         cmocka_unit_test(p3_what_a_single_stop_left_the_engines_stop_tells_too),
