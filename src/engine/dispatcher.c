@@ -98,7 +98,7 @@ WEIR__WARM weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__
     thread->holding_lock = true;
     uint32_t length = weir__load(&dispatcher->length, relaxed);
     if (length == 0 || dispatcher->fair) {
-        length += move_intake(dispatcher, length); /* else its line stays with the posters */
+        length += move_intake(dispatcher, length);
     }
     weir__take result = WEIR__TAKE_NONE;
     if (dispatcher->fair && !weir__fair_may_take(dispatcher, thread, place, length > 0)) {

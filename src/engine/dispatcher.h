@@ -5,7 +5,8 @@
  *                                                       (under the try-lock)
  *
  * A poster never waits for the lock: it pushes onto the intake. A thread that wants work *tries*
- * the lock; holding it, it moves the intake behind the list and takes the head. The lock covers
+ * the lock; holding it, it takes the head of the list. When that is used up, the intake becomes the
+ * list (a fair one moves it each time); before, its line is left to those who post. The lock covers
  * that and nothing else, never a handler.
  *
  * Sleeping and waking. A thread that runs out of work is first *searching*, then *parked*. Whoever

@@ -8,63 +8,54 @@
 
 enum { STREAM = 8 };
 
-/* One event after the other: now and then the thread is as fast as we are. */
+/* A processor on so many threads, and one event after the other for it: now and then the thread is
+ * as fast as we are, and waits before its next look, or in the middle of a turn. */
+static actor *flooded(uint32_t threads, actor **other)
+{
+    stage_open(NULL);
+    stage_threads(threads);
+    actor *a = stage_actor(NULL, NULL);
+    *other = stage_actor(NULL, NULL);
+    stage_start();
+    for (int i = 0; i < STREAM; i++) {
+        stage_post(a);
+    }
+    return a;
+}
+
+static void end(void)
+{
+    stage_stop(WEIR_FOREVER);
+    stage_close();
+}
+
 SCENARIO(pace, "a stream from outside to one processor, on one thread")
 {
-    stage_open(NULL);
-    stage_threads(1);
-    actor *a = stage_actor(NULL, NULL);
-    stage_start();
-    for (int i = 0; i < STREAM; i++) {
-        stage_post(a);
-    }
+    actor *other;
+    actor *a = flooded(1, &other);
     stage_settle();
     stage_post(a);
     stage_settle();
-    stage_stop(WEIR_FOREVER);
-    stage_close();
+    end();
 }
 
-static weir_status linger(actor *self, weir_turn *turn, const weir_event *event)
-{
-    (void)self;
-    (void)turn;
-    (void)event;
-    stage_cue();
-    return WEIR_OK;
-}
-
-/* The first thread waits before it looks again, or in the middle of a turn; the other one may sleep
- * when the last event comes, which goes to another processor. */
+/* The other thread may sleep when the last event comes. */
 SCENARIO(pace_others, "a stream to one processor, then an event to another, on two threads")
 {
-    stage_open(NULL);
-    stage_threads(2);
-    actor *a = stage_actor(NULL, linger);
-    actor *b = stage_actor(NULL, NULL);
-    stage_start();
-    for (int i = 0; i < STREAM; i++) {
-        stage_post(a);
-    }
-    stage_post(b);
+    actor *other;
+    actor *a = flooded(2, &other);
+    stage_post(other);
     stage_settle();
-    stage_post(b);
+    stage_post(other);
     stage_post(a);
     stage_settle();
-    stage_stop(WEIR_FOREVER);
-    stage_close();
+    end();
 }
 
 /* The stop comes while it waits. */
 SCENARIO(pace_stop, "a stop right behind a stream")
 {
-    stage_open(NULL);
-    stage_threads(1);
-    actor *a = stage_actor(NULL, NULL);
-    stage_start();
-    for (int i = 0; i < STREAM; i++) {
-        stage_post(a);
-    }
-    stage_stop(WEIR_FOREVER);
-    stage_close();
+    actor *other;
+    (void)flooded(1, &other);
+    end();
 }
