@@ -55,6 +55,16 @@ static inline int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+/* Looks until the condition holds; fails the test when patience ends. */
+#define UNTIL(condition)                                                                           \
+    do {                                                                                           \
+        const int64_t until_end = now_ns() + (int64_t)WAIT_SECONDS * 1000000000;                   \
+        while (!(condition)) {                                                                     \
+            assert_true(now_ns() < until_end);                                                     \
+            (void)sched_yield();                                                                   \
+        }                                                                                          \
+    } while (0)
+
 /* Work, not sleep: keeps the core for that long. */
 static inline void busy_for_ns(int64_t ns)
 {

@@ -5,16 +5,6 @@
  */
 #include "engine_support.h"
 
-/* Looks until the condition holds; fails the test when patience ends. */
-#define UNTIL(condition)                                                                           \
-    do {                                                                                           \
-        const int64_t until_end = now_ns() + (int64_t)WAIT_SECONDS * 1000000000;                   \
-        while (!(condition)) {                                                                     \
-            assert_true(now_ns() < until_end);                                                     \
-            (void)sched_yield();                                                                   \
-        }                                                                                          \
-    } while (0)
-
 static weir_thread_counters thread_of(weir_engine *engine, weir_thread thread)
 {
     weir_thread_counters c = WEIR_THREAD_COUNTERS_INIT;
