@@ -7,7 +7,7 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include "engine/parcel.h"
+#include "engine/parcels.h"
 #include "engine/post.h"
 #include "engine/probe.h"
 #include "engine/processor.h"
@@ -15,12 +15,15 @@
 #include "engine/turn.h"
 
 #define RUN_MAX 64u
+_Static_assert(RUN_MAX <= WEIR__FOLD_COUNT_MAX, "a run may go as one fold");
 
 typedef struct run {
     const weir__posting *by;
     weir_processor to;
-    weir__parcel parcels[RUN_MAX];
+    const weir_event *const *events;
+    weir__parcel parcels[RUN_MAX]; /* unless they are alike */
     uint32_t count;
+    bool alike;
     bool stuck; /* a run before it was refused: so is what follows for the same target */
 } run;
 
@@ -47,11 +50,12 @@ static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *pol
         *lacks = true;
         *page_class = processor->mailbox.page_class;
     } else {
-        *policy = weir__processor_overflow(processor);
         const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &got, &before);
         if (claim <= WEIR__CLAIM_FIRST) {
             WEIR__PROBE2(posts, r->to.id, got);
-            weir__parcel_deliver(r->by, &processor->mailbox, claim, before, r->parcels, got);
+            const weir__parcels all = { .parcels = r->alike ? NULL : r->parcels,
+                                        .alike = r->alike ? r->events : NULL };
+            weir__parcels_deliver(r->by, &processor->mailbox, claim, before, &all, got);
             if (claim == WEIR__CLAIM_FIRST) {
                 weir__ready(context, processor);
             }
@@ -59,6 +63,9 @@ static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *pol
         } else {
             got = 0;
             *refused = claim == WEIR__CLAIM_FULL ? WEIR_FULL : WEIR_STOPPING;
+        }
+        if (weir__unlikely(got < r->count)) { /* else nobody asks: it is on the owner's line */
+            *policy = weir__processor_overflow(processor);
         }
     }
     weir__context_leave(context);
@@ -94,14 +101,15 @@ static uint32_t refuse_rest(run *r, uint32_t accepted, weir_status refused, weir
     uint32_t after_all = 0;
     for (uint32_t i = accepted; i < r->count; i++) {
         weir_status status = refused;
-        weir__parcel_unpack(r->by, &r->parcels[i]);
+        if (!r->alike) {
+            weir__parcel_unpack(r->by, &r->parcels[i]);
+        }
         if (refused == WEIR_FULL && drops(policy)) {
-            status = weir__post_counted(r->by, r->to, r->parcels[i].event); /* each drops */
+            status = weir__post_counted(r->by, r->to, r->events[i]); /* each drops */
             after_all += status == WEIR_OK || status == WEIR_DROPPED ? 1 : 0;
         } else {
             r->stuck = r->stuck || refused == WEIR_FULL;
-            weir__letter_if_refused(r->by->context, refused, r->by->sender, r->to,
-                                    r->parcels[i].event);
+            weir__letter_if_refused(r->by->context, refused, r->by->sender, r->to, r->events[i]);
             weir__post_count_refusal(r->by, refused);
         }
         if (statuses != NULL) {
@@ -125,14 +133,33 @@ static uint32_t send_run(run *r, weir_status *statuses)
                                 : accepted + refuse_rest(r, accepted, refused, policy, statuses);
 }
 
+/* How many events for one target in a row are alike and plain; 0: too few to make a run of. */
+static uint32_t gather_alike(const run *r, const weir_processor *to, size_t to_count,
+                             const weir_event *const *events, uint32_t most)
+{
+    const weir_event *first = events[0];
+    uint32_t n = 1;
+    if (most < WEIR__FOLD_LEAST || !weir__parcel_is_plain(r->by->context, first) ||
+        !weir__event_folds(first)) {
+        return 0;
+    }
+    while (n < most && (to_count == 1 || to[n].id == r->to.id) &&
+           weir__event_is_like(first, events[n])) {
+        n++;
+    }
+    return n >= WEIR__FOLD_LEAST ? n : 0;
+}
+
 /* Packs events for one target in a row, until one is bad: *bad says why. */
 static void gather(run *r, const weir_processor *to, size_t to_count,
                    const weir_event *const *events, size_t count, weir_status *bad)
 {
     const uint32_t most = count < RUN_MAX ? (uint32_t)count : RUN_MAX;
-    uint32_t n = 0;
+    uint32_t n = gather_alike(r, to, to_count, events, most);
     *bad = WEIR_OK;
-    while (n < most && (to_count == 1 || to[n].id == r->to.id)) {
+    r->events = events;
+    r->alike = n > 0;
+    while (!r->alike && n < most && (to_count == 1 || to[n].id == r->to.id)) {
         const weir_event *event = events[n];
         if (weir__likely(weir__parcel_is_plain(r->by->context, event))) {
             weir__parcel_plain(r->by, event, &r->parcels[n++]);

@@ -21,6 +21,7 @@
 #include "engine/block.h"
 #include "engine/engine.h"
 #include "engine/evict.h"
+#include "engine/parcels.h"
 #include "engine/probe.h"
 #include "engine/straight.h"
 #include "engine/turn.h"
@@ -39,10 +40,11 @@ const weir_event_type weir_not_delivered_type = { sizeof(weir_event_type),
 typedef struct flight {
     const weir__posting *by;
     const weir__parcel *parcels;
-    uint32_t count;  /* of parcels */
-    uint32_t *taken; /* of each, by one channel's members */
-    bool shared;     /* some have a block or an origin, of which each copy takes a reference */
-    bool open;       /* as seen inside the mark, since it was last entered */
+    uint32_t count;                 /* of parcels */
+    const weir_event *const *alike; /* the same, if they are; else NULL */
+    uint32_t *taken;                /* of each, by one channel's members */
+    bool shared; /* some have a block or an origin, of which each copy takes a reference */
+    bool open;   /* as seen inside the mark, since it was last entered */
     weir_delivery sum;
     weir_block *spent;    /* evicted, for the last time: their hooks run when no lock is held ... */
     weir_origin *origins; /* ... and so do theirs */
@@ -167,7 +169,8 @@ static uint32_t offer_run(flight *f, weir__processor *target, weir_status *rest)
         return 0;
     }
     WEIR__PROBE2(posts, WEIR__PROBE_ID(target), got);
-    weir__parcel_deliver(f->by, mailbox, claim, before, f->parcels, got);
+    const weir__parcels all = { .parcels = f->parcels, .alike = f->alike };
+    weir__parcels_deliver(f->by, mailbox, claim, before, &all, got);
     if (claim == WEIR__CLAIM_FIRST) {
         weir__ready(context, target);
     }
@@ -368,6 +371,7 @@ static uint32_t send_run(const weir__posting *by, weir_channel channel,
                          weir_status *why)
 {
     weir__parcel parcels[RUN_MAX];
+    const weir_event *list[RUN_MAX];
     uint32_t taken[RUN_MAX];
     flight f = { .by = by, .parcels = parcels, .taken = taken, .open = true };
     *why = WEIR_OK;
@@ -382,6 +386,7 @@ static uint32_t send_run(const weir__posting *by, weir_channel channel,
     if (f.count == 0) {
         return 0;
     }
+    f.alike = weir__parcels_alike(parcels, f.count, list);
     send(&f, channel);
     for (uint32_t i = 0; i < f.count; i++) {
         weir__parcel_unpack(by, &parcels[i]);

@@ -56,13 +56,13 @@ static weir__claim attempt(const weir__posting *by, weir__processor *processor,
          * handled at any moment after it. */
         weir__store(&context->tally.dropped_oldest,
                     weir__load(&context->tally.dropped_oldest, relaxed) + 1, release);
-        weir__parcel_deliver(by, mailbox, WEIR__CLAIM_OK, before, parcel, 1);
+        weir__parcel_deliver(by, mailbox, WEIR__CLAIM_OK, before, parcel);
         return WEIR__CLAIM_OK;
     }
     uint32_t one = 1;
     const weir__claim claim = weir__mailbox_claim(mailbox, &one, &before);
     if (claim <= WEIR__CLAIM_FIRST) {
-        weir__parcel_deliver(by, mailbox, claim, before, parcel, 1);
+        weir__parcel_deliver(by, mailbox, claim, before, parcel);
         if (claim == WEIR__CLAIM_FIRST) {
             weir__ready(context, processor);
         }

@@ -167,44 +167,32 @@ static inline void weir__parcel_unpack(const weir__posting *by, const weir__parc
     }
 }
 
-/* Inside the mark: puts parcels into places that were claimed by `before`; the first of an epoch
- * lies alone. The stock suffices. */
+/* Inside the mark: fills the place that was claimed by `before`. The stock suffices. */
 static WEIR__ALWAYS void weir__parcel_deliver(const weir__posting *by, weir__mailbox *mailbox,
                                               weir__claim claim, uint64_t before,
-                                              const weir__parcel *parcels, uint32_t count)
+                                              const weir__parcel *parcel)
 {
     weir__stock *stock = &by->context->stock;
-    uint32_t ticket = weir__mailbox_ticket(before);
-    uint32_t at = 0;
     if (claim == WEIR__CLAIM_FIRST) {
         weir__lone *lone = weir__stock_get_lone(stock);
-        uint32_t state = weir__parcel_put(by, &parcels[0], &lone->envelope);
+        uint32_t state = weir__parcel_put(by, parcel, &lone->envelope);
         if (weir__unlikely(weir__stamp_due(by->context))) {
             state |= weir__stamp_lone(by->context, mailbox, lone);
         }
         weir__init(&lone->envelope.state, state | WEIR__ENVELOPE_FILLED);
         weir__mailbox_put_first(mailbox, before, lone);
-        at = 1;
+        return;
     }
-    while (at < count) {
-        const uint32_t next = (ticket + at) & (uint32_t)WEIR__MAILBOX_FIELD;
-        weir__envelope *envelope = weir__mailbox_place(mailbox, before, next, stock);
-        uint32_t in_page = weir__page_length(mailbox->page_class) -
-                           weir__mailbox_offset(mailbox->page_class, next);
-        /* The page stays while one of its places is ours and not filled. */
-        do {
-            uint32_t state = weir__parcel_put(by, &parcels[at], envelope);
-            if (weir__unlikely(weir__stamp_due(by->context))) {
-                state |= weir__stamp_placed(by->context, mailbox, envelope, state,
-                                            weir__page_length(mailbox->page_class) - in_page);
-            }
-            weir__envelope_fill(envelope, state);
-            at++;
-            envelope++;
-        } while (at < count && --in_page > 0);
-        /* The next one is likely to be ours, too, and its line is with the last owner. */
-        __builtin_prefetch(envelope, 1);
+    const uint32_t ticket = weir__mailbox_ticket(before);
+    weir__envelope *envelope = weir__mailbox_place(mailbox, before, ticket, stock);
+    uint32_t state = weir__parcel_put(by, parcel, envelope);
+    if (weir__unlikely(weir__stamp_due(by->context))) {
+        state |= weir__stamp_placed(by->context, mailbox, envelope, state,
+                                    weir__mailbox_offset(mailbox->page_class, ticket));
     }
+    weir__envelope_fill(envelope, state);
+    /* The next one is likely to be ours, too, and its line is with the last owner. */
+    __builtin_prefetch(envelope + 1, 1);
 }
 
 #endif /* WEIR_ENGINE_PARCEL_H */

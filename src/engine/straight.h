@@ -26,7 +26,7 @@ static WEIR__ALWAYS weir__claim weir__offer_to(const weir__posting *by, weir__pr
     uint64_t before;
     const weir__claim claim = weir__mailbox_claim(mailbox, &one, &before);
     if (weir__likely(claim <= WEIR__CLAIM_FIRST)) {
-        weir__parcel_deliver(by, mailbox, claim, before, parcel, 1);
+        weir__parcel_deliver(by, mailbox, claim, before, parcel);
         if (claim == WEIR__CLAIM_FIRST) {
             weir__ready(by->context, processor);
         }

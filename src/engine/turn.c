@@ -51,6 +51,31 @@ WEIR__SELDOM static bool judge_aloud(weir__thread *thread, weir__envelope *envel
     return weir__freeze_count(turn->context, turn->processor, true);
 }
 
+/* The event at hand is ready. */
+static WEIR__ALWAYS weir_status call(weir__thread *thread, const weir__processor *processor,
+                                     weir_handler handler)
+{
+    weir_turn *const turn = &thread->turn;
+    const weir_event *const event = &thread->event;
+    tell(turn, "handles", event->type->name);
+    weir__trail_event(&thread->trail, turn->self, event);
+    const weir_status status = handler(processor->state, turn, event);
+    weir__trail_done(&thread->trail);
+    return status;
+}
+
+/* The handler has returned. True: the turn goes on. */
+static WEIR__ALWAYS bool end_event(weir__thread *thread, weir__envelope *envelope,
+                                   weir_status status)
+{
+    if (weir__unlikely(status != WEIR_OK)) {
+        return judge_aloud(thread, envelope, status);
+    }
+    /* Of the turn's copy: the handler may carry something. */
+    weir__event_close(&thread->context, envelope, thread->turn.state, &thread->event);
+    return weir__freeze_count(&thread->context, thread->turn.processor, true);
+}
+
 /* True: the turn goes on. The handler could have changed all that it can reach: what is needed
  * after it is kept in variables, of which there are few. */
 static WEIR__ALWAYS bool deliver(weir__thread *thread, weir__processor *processor,
@@ -62,16 +87,7 @@ static WEIR__ALWAYS bool deliver(weir__thread *thread, weir__processor *processo
     const weir_handler handler = weir__event_open(turn, processor, envelope, state, event);
     turn->flow = event->flow;
     turn->state = state;
-    tell(turn, "handles", event->type->name);
-    weir__trail_event(&thread->trail, turn->self, event);
-    const weir_status status = handler(processor->state, turn, event);
-    weir__trail_done(&thread->trail);
-    if (weir__unlikely(status != WEIR_OK)) {
-        return judge_aloud(thread, envelope, status);
-    }
-    /* Of the turn's copy: the handler may carry something. */
-    weir__event_close(&thread->context, envelope, turn->state, event);
-    return weir__freeze_count(&thread->context, processor, true);
+    return end_event(thread, envelope, call(thread, processor, handler));
 }
 
 /* Inside the mark: it has just gone idle, and may be another's. A place promised less, and one more
@@ -145,6 +161,50 @@ static advance run_one(weir__thread *thread, weir__progress *at, uint32_t availa
     return weir__likely(goes_on) ? GOES_ON : ENDS;
 }
 
+/* Events that are folded, `most` of them: they are read where they lie, and differ in their data
+ * only. Returns how many were handled: all of them, or the others lie in their places now.
+ *goes_on: the turn does. */
+static uint32_t run_fold(weir__thread *thread, weir__processor *processor, weir__envelope *first,
+                         uint32_t most, bool *goes_on)
+{
+    weir_turn *const turn = &thread->turn;
+    weir_event *const event = &thread->event;
+    const uint32_t state = weir__load(&first->state, relaxed) & ~(uint32_t)WEIR__ENVELOPE_FOLDED;
+    const uint32_t count = weir__fold_count(first->size);
+    const uint32_t last = (count < most ? count : most) - 1;
+    weir__fold fold = weir__fold_begin(first, weir__fold_size(first->size));
+    const uint32_t lines = weir__fold_lines(first->size);
+    for (uint32_t n = 1; n < lines; n++) {
+        __builtin_prefetch(first + n);
+    }
+    __builtin_prefetch(first + count); /* where the next ones begin */
+    weir__event_read(first, state, event);
+    event->size = weir__fold_size(first->size);
+    turn->flow = event->flow;
+    turn->state = state;
+    for (uint32_t n = 0;; n++) {
+        turn->place = first + n;
+        event->data = fold.at;
+        const weir_status status = call(thread, processor, processor->handler);
+        if (weir__unlikely(status != WEIR_OK || turn->state != state)) {
+            weir__fold_undo(first, n);
+            *goes_on = end_event(thread, first + n, status);
+            weir__store(&first[n].state, 0, relaxed);
+            return n + 1;
+        }
+        *goes_on = weir__freeze_count(&thread->context, processor, true);
+        if (n == last || weir__unlikely(!*goes_on)) {
+            if (n + 1 < count) {
+                weir__fold_undo(first, n + 1);
+            } else {
+                weir__store(&first->state, 0, relaxed);
+            }
+            return n + 1;
+        }
+        weir__fold_next(&fold);
+    }
+}
+
 #define AHEAD 3 /* events whose lines are asked for while one is handled */
 
 /* Events in a row that lie in one page, until one is not there, or places are due to be given back.
@@ -155,13 +215,15 @@ static advance run_page(weir__thread *thread, weir__progress *at, uint32_t avail
     weir__processor *const processor = turn->processor;
     weir__mailbox *mailbox = &processor->mailbox;
     weir__page *page = weir__mailbox_find_page(mailbox, &at->cursor, at->word);
-    const uint32_t due = mailbox->credit_every - at->uncredited;
+    const uint32_t every = mailbox->credit_every;
+    const uint32_t page_class = mailbox->page_class;
+    const uint32_t due = every - at->uncredited;
     uint32_t left = available < due ? available : due;
     if (weir__unlikely(page == NULL)) {
         return GAP;
     }
-    const uint32_t first = weir__mailbox_offset(mailbox->page_class, at->cursor.ticket);
-    const uint32_t size = weir__page_length(mailbox->page_class);
+    const uint32_t first = weir__mailbox_offset(page_class, at->cursor.ticket);
+    const uint32_t size = weir__page_length(page_class);
     left = left < size - first ? left : size - first;
     weir__envelope *envelope = &page->envelopes[first];
     weir__envelope *const end = envelope + left;
@@ -169,8 +231,16 @@ static advance run_page(weir__thread *thread, weir__progress *at, uint32_t avail
     turn->ahead = available - left; /* and what is between place and place_end */
     turn->place_end = end;
     turn->page = page;
+    uint32_t state;
     /* [E] pairs with [C]. */
-    while (weir__likely(weir__load(&envelope->state, acquire) != 0)) {
+    while (weir__likely((state = weir__load(&envelope->state, acquire)) != 0)) {
+        if (weir__unlikely((state & WEIR__ENVELOPE_FOLDED) != 0)) {
+            envelope += run_fold(thread, processor, envelope, (uint32_t)(end - envelope), &goes_on);
+            if (envelope == end || weir__unlikely(!goes_on)) {
+                break;
+            }
+            continue;
+        }
         turn->place = envelope;
         __builtin_prefetch(envelope + AHEAD);
         goes_on = deliver(thread, processor, envelope);
@@ -183,8 +253,8 @@ static advance run_page(weir__thread *thread, weir__progress *at, uint32_t avail
     const uint32_t done = (uint32_t)(envelope - &page->envelopes[first]);
     at->done += done;
     at->uncredited += done;
-    weir__mailbox_advance(mailbox, &at->cursor, done, at->word, &turn->context->stock);
-    if (at->uncredited == mailbox->credit_every) {
+    weir__mailbox_advance(mailbox, &at->cursor, page_class, done, at->word, &turn->context->stock);
+    if (at->uncredited == every) {
         weir__progress_credit(turn, at);
     }
     return weir__unlikely(!goes_on) ? ENDS : done > 0 ? GOES_ON : GAP;

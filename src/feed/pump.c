@@ -13,6 +13,7 @@
  */
 #include "feed/pump.h"
 
+#include "engine/parcels.h"
 #include "engine/probe.h"
 #include "engine/ready.h"
 #include "engine/room.h"
@@ -126,7 +127,10 @@ static void deliver(weir__pump *p, weir__processor *processor, weir__claim claim
     if (p->origin != NULL) {
         weir__origin_enter(context, p->origin);
     }
-    weir__parcel_deliver(&p->by, &processor->mailbox, claim, before, parcels, count);
+    const weir_event *list[RUN_MAX];
+    const weir__parcels all = { .parcels = parcels,
+                                .alike = weir__parcels_alike(parcels, count, list) };
+    weir__parcels_deliver(&p->by, &processor->mailbox, claim, before, &all, count);
     if (at_hand != NULL) {
         weir__origin_enter(context, at_hand);
     } else if (p->origin != NULL) {

@@ -144,7 +144,7 @@ static weir_status offer(submit *s, weir__worker *worker, uint32_t *ticket)
         return weir__claim_status(claim);
     }
     WEIR__PROBE2(posts, worker->handle.id, 1);
-    weir__parcel_deliver(&s->by, mailbox, claim, before, &s->parcel, 1);
+    weir__parcel_deliver(&s->by, mailbox, claim, before, &s->parcel);
     *ticket = weir__mailbox_ticket(before);
     if (claim == WEIR__CLAIM_FIRST) {
         s->ready = processor;

@@ -54,7 +54,7 @@ static WEIR__ALWAYS bool weir__offer_straight(const weir__posting *by, weir__rou
     }
     parcel->flow = weir__routed(flow);
     WEIR__PROBE2(posts, WEIR__PROBE_ID(processor), 1);
-    weir__parcel_deliver(by, &processor->mailbox, claim, before, parcel, 1);
+    weir__parcel_deliver(by, &processor->mailbox, claim, before, parcel);
     *ready = claim == WEIR__CLAIM_FIRST ? processor : NULL;
     flow->submitted++;
     flow->finishes += weir__event_finishes(parcel->event);

@@ -29,6 +29,8 @@ enum {
     WEIR__ENVELOPE_STAMPED = 1u << 25,      /* behind 24 bytes of payload */
     WEIR__ENVELOPE_STAMPED_LONE = 1u << 26, /* in its lone */
     WEIR__ENVELOPE_STAMPED_PAGE = 1u << 27, /* in its page, unless another came after it */
+    WEIR__ENVELOPE_FOLDED = 1u << 28,  /* the first of several that came in few lines: never after
+                                          it was taken (queue/fold.h) */
     WEIR__ENVELOPE_CARRIED = 1u << 29, /* never here: in a turn's copy, if its handler has made a
                                           carrier (engine/traceparent.h) */
     WEIR__ENVELOPE_FILLED = 1u << 30,  /* there is an event in it */

@@ -35,6 +35,7 @@
 #define WEIR_QUEUE_MAILBOX_H
 
 #include "base/assert.h"
+#include "queue/fold.h"
 #include "queue/page.h"
 #include "sync/atomic.h"
 #include "sync/mutex.h"
@@ -74,6 +75,12 @@ typedef struct weir__mailbox {
 static inline bool weir__mailbox_evicts(const weir__mailbox *mailbox)
 {
     return mailbox->credit_every == 0;
+}
+
+/* Events may come folded: nobody but the owner takes them. In the smallest there are too few. */
+static inline bool weir__mailbox_unfolds(const weir__mailbox *mailbox)
+{
+    return mailbox->credit_every > 1;
 }
 
 static inline uint32_t weir__mailbox_count(uint64_t word)
@@ -345,7 +352,11 @@ static inline weir__envelope *weir__mailbox_take_placed(weir__mailbox *mailbox,
         weir__envelope *envelope =
             &cursor->page->envelopes[weir__mailbox_offset(page_class, cursor->ticket)];
         /* [E] pairs with [C]. */
-        if (weir__likely(weir__load(&envelope->state, acquire) != 0)) {
+        const uint32_t state = weir__load(&envelope->state, acquire);
+        if (weir__likely(state != 0)) {
+            if (weir__unlikely((state & WEIR__ENVELOPE_FOLDED) != 0)) {
+                weir__fold_undo(envelope, 0);
+            }
             cursor->held = envelope;
             return envelope;
         }
@@ -365,12 +376,14 @@ static inline weir__envelope *weir__mailbox_take(weir__mailbox *mailbox, weir__c
     return weir__likely(envelope != NULL) ? envelope : weir__mailbox_take_beside(mailbox, cursor);
 }
 
-/* So many events are done with, the last of them at most the last of its page. */
+/* So many events are done with, the last of them at most the last of its page. `page_class` is the
+ * mailbox's: who has read it before need not ask for its line, which the posters write to, now. */
 static inline void weir__mailbox_advance(weir__mailbox *mailbox, weir__cursor *cursor,
-                                         uint32_t count, uint64_t word, weir__stock *stock)
+                                         uint32_t page_class, uint32_t count, uint64_t word,
+                                         weir__stock *stock)
 {
     cursor->ticket = (cursor->ticket + count) & (uint32_t)WEIR__MAILBOX_FIELD;
-    if (weir__unlikely(weir__mailbox_offset(mailbox->page_class, cursor->ticket) == 0)) {
+    if (weir__unlikely(weir__mailbox_offset(page_class, cursor->ticket) == 0)) {
         weir__mailbox_leave_page(mailbox, cursor, weir__mailbox_parity(word), stock);
     }
 }
@@ -391,7 +404,7 @@ static inline weir__lone *weir__mailbox_let_go(weir__mailbox *mailbox, weir__cur
     } else {
         lone = weir__lone_of(envelope);
     }
-    weir__mailbox_advance(mailbox, cursor, 1, word, stock);
+    weir__mailbox_advance(mailbox, cursor, page_class, 1, word, stock);
     return lone;
 }
 
