@@ -275,6 +275,7 @@ got:
     /*@ engine/turn.c run_one "const bool goes_on = deliver(thread, turn->processor, envelope)" */
     /*@ engine/turn.c run_page "goes_on = deliver(thread, processor, envelope)" */
     /*@ engine/turn.c run_lone "*goes_on = deliver(thread, processor, &lone->envelope)" */
+    /*@ engine/turn.c run_fold "call(thread, processor, processor->handler)" */
 #ifdef STUCK
     if
     :: true

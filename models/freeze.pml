@@ -112,6 +112,7 @@ proctype owner()
     /*@ engine/turn.c run_one "const bool goes_on = deliver(thread, turn->processor, envelope)" */
     /*@ engine/turn.c run_page "goes_on = deliver(thread, processor, envelope)" */
     /*@ engine/turn.c run_lone "*goes_on = deliver(thread, processor, &lone->envelope)" */
+    /*@ engine/turn.c run_fold "call(thread, processor, processor->handler)" */
     do
     :: n == EVENTS || stops -> break
     :: n < EVENTS && !stops ->

@@ -13,9 +13,9 @@
  *
  * Parameters: OWNERS, POSTERS, EVENTS (of each poster), CHAIN (at most so many in one claim),
  * LIMIT, PAGE (places), INDEX (pages), ROOT (indexes), BATCH, CREDIT (events taken before they are
- * credited); BESIDE: so many more posters, whose events lie beside; ROUSE: so many times it is made
- * ready without an event; CLOSE: a closer; EVICT: drop-oldest; TSO: plain stores wait in a buffer
- * of one (not with EVICT).
+ * credited); FOLD: those of a claim may go together (not with EVICT); BESIDE: so many more posters,
+ * whose events lie beside; ROUSE: so many times it is made ready without an event; CLOSE: a closer;
+ * EVICT: drop-oldest; TSO: plain stores wait in a buffer of one (not with EVICT).
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -180,7 +180,7 @@ proctype poster(byte me)
 #endif
 
     /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)"
-     *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)"
+     *  "weir__parcel_deliver(by, mailbox, claim, before, parcel)"
      *  "weir__ready(by->context, processor)" */
     /*@ engine/straight.h weir__post_straight
      *  "return weir__straight_next(by, processor, word, &parcel)"
@@ -347,12 +347,14 @@ end:
     /*@ engine/turn.c run_some "!weir__mailbox_first_due(mailbox, at->word)"
      *  "run_page(thread, at, available)" "run_one(thread, at, available)" */
     /*@ engine/turn.c run_one "at->uncredited >= every" "weir__progress_let_go(turn, at)" */
-    /*@ engine/turn.c run_page "weir__load(&envelope->state, acquire) != 0"
+    /*@ engine/turn.c run_page "(state = weir__load(&envelope->state, acquire)) != 0"
      *  "weir__store(&envelope->state, 0, relaxed)" "weir__progress_credit(turn, at)" */
     /*@ engine/turn.c run_lone "weir__mailbox_idle_lone(&processor->mailbox, word)" */
     /*@ engine/progress.h weir__progress_event
         "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
-    /*@ engine/turn.c deliver "handler(processor->state, turn, event)" */
+    /*@ engine/turn.c deliver "call(thread, processor, handler)" */
+    /*@ engine/turn.c call "handler(processor->state, turn, event)" */
+again:
     do
     :: done == BATCH -> goto hand_back
 #ifdef EVICT
@@ -360,6 +362,16 @@ end:
 #else
     :: atomic { done < BATCH && count > uncredited -> was = UNFILLED(c_ticket) }
         take();
+#ifdef FOLD
+        if
+        :: held == 1 && folded[FIRST_PLACE] > 0 ->
+            if
+            :: true -> run_fold(); goto again
+            :: true -> atomic { unfold(0) }
+            fi
+        :: else
+        fi;
+#endif
         if
         :: held == 0 -> goto hand_back
         :: else -> uncredited++; done++

@@ -42,11 +42,35 @@ inline set_place(at_place, to)
     /*= Inside a step: no place is filled twice, and none of a page that was given back. */
     assert(page_out[(at_place) / PAGE] && (to == 0 || place[at_place] == 0));
     place[at_place] = to;
+#ifdef FOLD
+    folded[at_place] = 0;
+#endif
     if
     :: to != 0 -> see(to)
     :: else
     fi
 }
+
+#ifdef FOLD
+byte folded[(PAGES + 1) * PAGE]; /* so many more are behind this one, and to be seen with it */
+byte f;                          /* inside a step */
+
+/* Count of them in the lower bits. */
+#define FOLD_OF(event, how_many) ((event) * 4 + (how_many))
+
+inline set_fold(at_place, to)
+{
+    /*= Inside a step: one store says that all of them are there, and only the first is not 0. */
+    f = (to) % 4;
+    assert(page_out[(at_place) / PAGE] && page_out[((at_place) + f - 1) / PAGE]);
+    place[at_place] = (to) / 4;
+    folded[at_place] = f - 1;
+    do
+    :: f > 0 -> f--; assert(f == 0 || place[(at_place) + f] == 0); see((to) / 4 + f)
+    :: else -> break
+    od
+}
+#endif
 
 inline set_newest(at_root, to)
 {
@@ -69,7 +93,8 @@ inline clear_page_at(at_entry, at_root)
 #ifdef TSO
 /* One plain store each. Every exchange drains it, and so does the next plain store. Nobody reads
  * what is in its own buffer. */
-byte pending[OWNERS + WRITERS]; /* 1: first, 2: a place, 3: an entry of an index, 4: newest */
+byte pending[OWNERS + WRITERS]; /* 1: first, 2: a place, 3: an entry of an index, 4: newest,
+                                * 5: several places */
 byte where[OWNERS + WRITERS];
 byte what[OWNERS + WRITERS];
 
@@ -87,6 +112,9 @@ inline drain(who)
     :: pending[who] == 2 -> set_place(where[who], what[who])
     :: pending[who] == 3 -> clear_page_at(where[who], what[who])
     :: pending[who] == 4 -> set_newest(where[who], what[who])
+#ifdef FOLD
+    :: pending[who] == 5 -> set_fold(where[who], what[who])
+#endif
     fi;
     pending[who] = 0; where[who] = 0; what[who] = 0
 }
@@ -111,12 +139,14 @@ end:
 #define store_place(at_place, to) store(2, at_place, to)
 #define store_no_page(at_entry, at_root) store(3, at_entry, at_root)
 #define store_newest(at_root, to) store(4, at_root, to)
+#define store_fold(at_place, to) store(5, at_place, to)
 #else
 #define DRAINED true
 #define store_first(to) set_first(to)
 #define store_place(at_place, to) set_place(at_place, to)
 #define store_no_page(at_entry, at_root) clear_page_at(at_entry, at_root)
 #define store_newest(at_root, to) set_newest(at_root, to)
+#define store_fold(at_place, to) set_fold(at_place, to)
 #endif
 
 /* Inside a step: any free one. Their stock has seen to it that there is one.

@@ -30,7 +30,15 @@ inline put_first()
 #endif
 }
 
-/* The place of ticket t, and everything on the way to it. */
+/* So many events in a row, the first of ticket t, have their places in one page. */
+#ifdef BUG_FOLDS_OVER_THE_PAGE
+#define FITTING(t, how_many) (how_many)
+#else
+#define FITTING(t, how_many) ((how_many) < PAGE - (t) % PAGE -> (how_many) : PAGE - (t) % PAGE)
+#endif
+
+/* The place of ticket t, and everything on the way to it. With FOLD as many as fit may go there
+ * together, or it alone: stamps and events of another kind lie in between. */
 inline fill_place()
 {
     /*@ queue/mailbox.h weir__mailbox_place
@@ -132,8 +140,19 @@ inline fill_place()
      *  "weir__envelope_fill(envelope, state)" */
     /*@ queue/envelope.h weir__envelope_fill
      *  "weir__store(&envelope->state, flags | WEIR__ENVELOPE_FILLED, release)" */
+    /*@ engine/parcels.h weir__parcels_deliver
+     *  "weir__mailbox_place(mailbox, before, next, stock)"
+     *  "count - at < length - offset ? count - at : length - offset" */
+    /*@ engine/parcels.h weir__parcels_fold
+     *  "weir__envelope_fill(first, state | WEIR__ENVELOPE_FOLDED)" */
     atomic { DRAINED ->
         if
+#ifdef FOLD
+        :: p != 0 && got > 1 && FITTING(t, got) > 1 ->
+            x = FITTING(t, got);
+            store_fold(PLACE(p, t), FOLD_OF(t + 1, x));
+            t = t + x; got = got - x
+#endif
         :: p != 0 -> store_place(PLACE(p, t), t + 1); t++; got--
         :: else /* a bug has filled it */
         fi;

@@ -59,7 +59,7 @@ inline take_placed()
     :: else
     fi;
 
-    /*@ queue/mailbox.h weir__mailbox_take_placed "weir__load(&envelope->state, acquire) != 0" */
+    /*@ queue/mailbox.h weir__mailbox_take_placed "weir__load(&envelope->state, acquire)" */
     if
     :: c_page != 0 -> atomic {
             assert(page_out[c_page]);
@@ -243,6 +243,80 @@ inline let_go()
     :: else
     fi
 }
+
+#ifdef FOLD
+#define FIRST_PLACE PLACE(c_page, c_ticket)
+
+/* Inside a step, and not by way of the buffer: nobody else reads any of these places until they are
+ * given back, which is an exchange. `n` of them are handled. */
+inline unfold(n)
+{
+    /*@ queue/fold.c weir__fold_undo "undo(first, done, state, 8)"
+     *  "weir__store(&first->state, done == 0 ? state : 0, relaxed)" */
+    /*@ queue/fold.c undo "for (uint32_t n = count - 1; n > 0 && n >= done; n--)"
+     *  "weir__store(&to->state, state, relaxed)" */
+#ifdef BUG_UNFOLDS_SHORT
+    k = folded[FIRST_PLACE] - 1;
+#else
+    k = folded[FIRST_PLACE];
+#endif
+    do
+    :: k > 0 && k >= n ->
+        assert(place[FIRST_PLACE + k] == 0);
+        place[FIRST_PLACE + k] = place[FIRST_PLACE] + k;
+        k--
+    :: else -> break
+    od;
+    folded[FIRST_PLACE] = 0;
+    if
+    :: n > 0 -> place[FIRST_PLACE] = 0
+    :: else
+    fi;
+    k = 0
+}
+
+/* What is held is the first of some that are folded: they are handled where they lie, as far as the
+ * turn goes, and until places are due to be given back. `l` of them. */
+inline run_fold()
+{
+    /*@ engine/turn.c run_page "run_fold(thread, processor, envelope, (uint32_t)(end - envelope)"
+     *  "left = available < due ? available : due" */
+    /*@ engine/turn.c run_fold "const uint32_t last = (count < most ? count : most) - 1"
+     *  "call(thread, processor, processor->handler)" "weir__fold_next(&fold)" */
+    do
+    :: l <= folded[FIRST_PLACE] && done < BATCH && uncredited < CREDIT -> atomic {
+            assert(owned && page_out[c_page]);
+            assert(place[FIRST_PLACE] + l == c_ticket + l + 1 && c_ticket + l == handled);
+            handled++; done++; uncredited++; l++
+        }
+    :: else -> break
+    od;
+
+    /*@ engine/turn.c run_fold "weir__fold_undo(first, n + 1)"
+     *  "weir__store(&first->state, 0, relaxed)" */
+    atomic { DRAINED ->
+        if
+        :: l <= folded[FIRST_PLACE] -> unfold(l)
+        :: else ->
+#ifdef BUG_FOLD_KEPT
+            skip
+#else
+            store_place(FIRST_PLACE, 0)
+#endif
+        fi;
+        held = 0;
+        c_ticket = c_ticket + l; l = 0
+    };
+    if
+    :: PAGE_DONE -> leave_page()
+    :: else
+    fi;
+    if
+    :: uncredited >= CREDIT -> credit()
+    :: else
+    fi
+}
+#endif
 
 #ifdef EVICT
 /* Lock held. The oldest event that does not lie beside into `held`, if it is there; those beside

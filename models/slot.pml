@@ -129,7 +129,7 @@ proctype poster(byte me)
             /*@ engine/straight.c weir__straight_place "return weir__straight_end(by->context)" */
             /*@ engine/straight.c weir__straight_push "return weir__straight_end(context)" */
             /*@ engine/straight.h weir__offer_to
-             *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)"
+             *  "weir__parcel_deliver(by, mailbox, claim, before, parcel)"
              *  "weir__ready(by->context, processor)" */
             atomic { DRAINED(me) -> assert(holder == handle); waiting-- }
         fi;

@@ -242,7 +242,10 @@ round:
     /*@ engine/turn.c run_one "const bool goes_on = deliver(thread, turn->processor, envelope)" */
     /*@ engine/turn.c run_page "goes_on = deliver(thread, processor, envelope)" */
     /*@ engine/turn.c run_lone "*goes_on = deliver(thread, processor, &lone->envelope)" */
-    /*@ engine/turn.c deliver "return weir__freeze_count(&thread->context, processor, true)" */
+    /*@ engine/turn.c run_fold "call(thread, processor, processor->handler)" */
+    /*@ engine/turn.c deliver "return end_event(thread, envelope," */
+    /*@ engine/turn.c end_event
+     *  "return weir__freeze_count(&thread->context, thread->turn.processor, true)" */
     /*@ engine/turn.c run_events "return weir__turn_finish(turn, at)" */
     if
     :: atomic { SOME(0) && DRAINED -> waiting[0]-- }

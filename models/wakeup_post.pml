@@ -94,7 +94,7 @@ inline post(p)
     }
 
     /*@ engine/straight.h weir__offer_to
-     *  "weir__parcel_deliver(by, mailbox, claim, before, parcel, 1)" */
+     *  "weir__parcel_deliver(by, mailbox, claim, before, parcel)" */
     /*@ queue/envelope.h weir__envelope_fill
      *  "weir__store(&envelope->state, flags | WEIR__ENVELOPE_FILLED, release)" */
 #ifdef TSO
