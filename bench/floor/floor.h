@@ -32,16 +32,6 @@ static inline void floor_sleep_until(int64_t due)
     (void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
-/* One more look that found nothing: spins a little, then lets others on to the core. */
-static inline void floor_wait(uint32_t *looks)
-{
-    if (++*looks > 64) {
-        (void)sched_yield();
-    } else {
-        bench_pause();
-    }
-}
-
 /* Starts a thread; false: there is none, and that was said. */
 bool floor_start(pthread_t *thread, void *(*run)(void *), void *argument, bench_result *result);
 

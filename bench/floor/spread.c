@@ -46,7 +46,7 @@ static void *produce(void *argument)
             floor_channel *to = &in->channels[thread_of(in, k) * PRODUCERS + self->id];
             uint32_t looks = 0;
             while (!floor_channel_put(to, i * OBJECTS + k)) {
-                floor_wait(&looks); /* ends: it is read */
+                bench_give_way(&looks); /* ends: it is read */
             }
         }
     }
@@ -88,7 +88,7 @@ static void *consume(void *argument)
         if (count > 0) {
             looks = 0;
         } else {
-            floor_wait(&looks);
+            bench_give_way(&looks);
         }
     }
     return NULL;

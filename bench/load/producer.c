@@ -5,9 +5,7 @@
  */
 #include "load/producer.h"
 
-#include <sched.h>
-
-enum { BATCH_MAX = 64, SPINS_MAX = 64 };
+enum { BATCH_MAX = 64 };
 
 WEIR_EMPTY_TYPE(go_on, "bench.go-on");
 
@@ -38,11 +36,7 @@ void load_sink_check(const load_sink *sinks, uint32_t count, bench_result *resul
 static void give_way(load_producer *self, uint32_t *spins)
 {
     self->retries++;
-    if (++*spins < SPINS_MAX) {
-        bench_pause();
-    } else {
-        (void)sched_yield();
-    }
+    bench_give_way(spins);
 }
 
 static weir_status send_singly(load_producer *self)

@@ -7,13 +7,12 @@
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <sched.h>
 #include <stdlib.h>
 
 #include "load/support.h"
 #include "suite/rows.h"
 
-enum { BATCH_MAX = 32, SPINS_MAX = 64 };
+enum { BATCH_MAX = 32 };
 
 /* The first 20 ms do not count: sender and thread still have to find a core each. */
 #define WARM_UPS_PER_S 50u
@@ -84,7 +83,7 @@ static weir_status send(sender *s, size_t count)
         }
         if (sent < count) {
             s->retries++;
-            (void)(++spins < SPINS_MAX ? bench_pause(), 0 : sched_yield());
+            bench_give_way(&spins);
         }
     }
     return WEIR_OK;

@@ -2,13 +2,12 @@
  * load/w07_queues.c - W7: the mailbox alone, with its pools of pages and without the engine around
  * it.
  *
- * This is the one load that looks inside the library: claim, fill on one side, take, let go and
- * credit on the other. The owner never lets go of the mailbox, so nobody is ever woken, and only
- * the very first event lies alone.
+ * With w07_ring.c it is the one load that looks inside the library: claim, fill on one side, take,
+ * let go and credit on the other. The owner never lets go of the mailbox, so nobody is ever woken,
+ * and only the very first event lies alone.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +16,7 @@
 #include "queue/mailbox.h"
 #include "suite/rows.h"
 
-enum { LIMIT = 10000, BATCH = 64, POSTERS_MAX = 4, SPINS_MAX = 64 };
+enum { LIMIT = 10000, BATCH = 64, POSTERS_MAX = 4 };
 #define EVENTS 10000000u
 
 typedef struct mail {
@@ -47,15 +46,6 @@ typedef struct owner {
     uint64_t disorder;
 } owner;
 
-static void give_way(uint32_t *spins)
-{
-    if (++*spins < SPINS_MAX) {
-        bench_pause();
-    } else {
-        (void)sched_yield();
-    }
-}
-
 static void write_mail(weir__envelope *e, const mail *m)
 {
     e->type = NULL;
@@ -77,7 +67,7 @@ static bool post(scene *s, weir__stock *stock, mail m)
         return false;
     }
     while ((claim = weir__mailbox_claim(mailbox, &one, &before)) == WEIR__CLAIM_FULL) {
-        give_way(&spins);
+        bench_give_way(&spins);
     }
     if (claim == WEIR__CLAIM_FIRST) {
         weir__lone *lone =
@@ -184,7 +174,7 @@ static void run_posters(const bench_setup *setup, bench_result *result, uint32_t
             got++;
             spins = 0;
         } else {
-            give_way(&spins);
+            bench_give_way(&spins);
         }
     }
     bench_result_rate(result, s.each * count, bench_now() - begin);

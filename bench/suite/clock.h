@@ -6,6 +6,7 @@
 #ifndef WEIR_BENCH_SUITE_CLOCK_H
 #define WEIR_BENCH_SUITE_CLOCK_H
 
+#include <sched.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -41,6 +42,16 @@ static inline void bench_pause(void)
 #elif defined(__aarch64__)
     __asm__ volatile("yield");
 #endif
+}
+
+/* One more look that found nothing: spins a little, then lets others on to the core. */
+static inline void bench_give_way(uint32_t *looks)
+{
+    if (++*looks > 64) {
+        (void)sched_yield();
+    } else {
+        bench_pause();
+    }
 }
 
 #endif /* WEIR_BENCH_SUITE_CLOCK_H */

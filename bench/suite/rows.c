@@ -10,19 +10,15 @@
 #include "cli/usage.h"
 
 const bench_row *const bench_tables[] = {
-    load_w01_rows,          load_w02_rows,
-    load_w03_rows,          load_w04_rows,
-    load_w05_rows,          load_w06_wake_rows,
-    load_w06_hop_rows,      load_w07_rows,
-    load_w08_rows,          load_w09_rows,
-    load_w10_rows,          load_w11_ask_rows,
-    load_w11_rows,          load_w12_rows,
-    load_w13_rows,          load_w14_rows,
-    load_w14_zipf_rows,     load_w15_rows,
-    load_w16_rows,          load_lock_rows,
-    load_cpu_bound_rows,    load_grow_rows,
-    bench_floor_rows,       bench_baseline_rows,
-    bench_flow_sketch_rows, NULL,
+    load_w01_rows,       load_w02_rows,          load_w03_rows,
+    load_w04_rows,       load_w05_rows,          load_w06_wake_rows,
+    load_w06_hop_rows,   load_w07_rows,          load_w07_ring_rows,
+    load_w08_rows,       load_w09_rows,          load_w10_rows,
+    load_w11_ask_rows,   load_w11_rows,          load_w12_rows,
+    load_w13_rows,       load_w14_rows,          load_w14_zipf_rows,
+    load_w15_rows,       load_w16_rows,          load_lock_rows,
+    load_cpu_bound_rows, load_grow_rows,         bench_floor_rows,
+    bench_baseline_rows, bench_flow_sketch_rows, NULL,
 };
 
 enum { NAMES_MAX = 256 };

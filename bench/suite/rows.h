@@ -19,6 +19,7 @@ extern const bench_row load_w05_rows[];
 extern const bench_row load_w06_wake_rows[];
 extern const bench_row load_w06_hop_rows[];
 extern const bench_row load_w07_rows[];
+extern const bench_row load_w07_ring_rows[];
 extern const bench_row load_w08_rows[];
 extern const bench_row load_w09_rows[];
 extern const bench_row load_w10_rows[];
