@@ -1,5 +1,5 @@
 /*
- * load/w07_ring.c - W7: the ring of a feed alone, between one thread that writes and one that reads.
+ * load/w07_ring.c - W7: the ring of a feed alone: one thread writes, one reads.
  *
  * As a feed uses it: each event is said to be there by a step of its own, which a sleeping reader
  * could rely on; the reader looks how far it has got, reads up to there, and gives all of it back.

@@ -152,7 +152,7 @@ def make_rows():
     yield Row("w6-spinning", "w6-spinning", 1, ("p50_ns", "p99_ns"), ("weir", "floor"),
               {"disruptor": ("busy-1024", "yield-1024"), "go": ("buffer-16",)})
     for name in ("w7-1", "w7-4"):
-        yield Row(name, name, 1, RATE, ("weir", "floor"),
+        yield Row(name, name, 1, RATE, ("weir", *(("weir-ring",) if name == "w7-1" else ()), "floor"),
                   {"moodycamel": ("token", "token-limited"), "glib": GLIB,
                    "jctools": ("array", "array-drain",
                                *(("linked-drain",) if name == "w7-4" else ())),
