@@ -125,15 +125,16 @@ inline claim(how_many, edge_flag)
      *  "const uint32_t got = *count < room ? *count : room" "WEIR__MAILBOX_READY | edge"
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     /*@ engine/straight.h weir__post_straight "uint64_t next = word + WEIR__MAILBOX_ACCEPT_ONE"
-     *  "weir__mailbox_is_closed(word)" "weir__mailbox_is_full(word, mailbox->limit)"
+     *  "weir__mailbox_is_closed(word)" "weir__mailbox_looks_full(word, mailbox->limit)"
      *  "if ((word & WEIR__MAILBOX_READY) != 0)" "next |= WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST"
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
     /*@ queue/mailbox.h weir__mailbox_is_closed "(word & WEIR__MAILBOX_CLOSED) != 0" */
-    /*@ queue/mailbox.h weir__mailbox_is_full
+    /*@ queue/mailbox.h weir__mailbox_looks_full
      *  "weir__mailbox_count(word) + weir__mailbox_owed(word) >= limit" */
     /*@ queue/mailbox.h weir__mailbox_claim "before, WEIR__MAILBOX_FIRST)" */
     /*@ queue/mailbox.h weir__mailbox_claim_beside "&one, before, 0)" */
-    /*@ engine/batch.c offer_run "weir__mailbox_claim(&processor->mailbox, &got, &before)" */
+    /*@ engine/batch.c offer_run
+     *  "weir__lease_claim(&processor->mailbox, &context->tenant, &got, &before)" */
     if
     :: closed -> goto over
 #ifdef BUG_CLOSED_LOOKED_AT_BEFORE
@@ -179,7 +180,8 @@ proctype poster(byte me)
     bit was;
 #endif
 
-    /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)"
+    /*@ engine/straight.h weir__offer_to
+     *  "weir__lease_claim(mailbox, &by->context->tenant, &one, &before)"
      *  "weir__parcel_deliver(by, mailbox, claim, before, parcel)"
      *  "weir__ready(by->context, processor)" */
     /*@ engine/straight.h weir__post_straight
@@ -259,7 +261,7 @@ over:
 active proctype rouser()
 {
     /*@ queue/mailbox.h weir__mailbox_rouse
-     *  "weir__or(&mailbox->word, WEIR__MAILBOX_READY, acq_rel)" */
+     *  "weir__cas(&mailbox->word, &word, word | WEIR__MAILBOX_READY, acq_rel, relaxed)" */
     /*@ queue/mailbox.h weir__mailbox_close "WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY, seq_cst" */
     /*@ engine/stop.c weir__stop_family "weir__dispatcher_push(weir__processor_dispatcher(p), p)" */
     byte n;
@@ -332,7 +334,7 @@ proctype owner(byte me)
     bit was;
 
     /*@ engine/dispatcher.c weir__dispatcher_take "weir__processor *first = dispatcher->head" */
-    /*@ engine/turn.c run_turn "weir__mailbox_take_lone(&processor->mailbox, word)"
+    /*@ engine/turn.c run_turn "weir__mailbox_take_lone(&processor->mailbox, unmarked)"
      *  "run_rest(thread, serving, word, 1)" */
     /*@ engine/turn.c begin "at->cursor = weir__mailbox_cursor(word, done)" */
     /*@ queue/mailbox.h weir__mailbox_cursor
@@ -349,7 +351,7 @@ end:
     /*@ engine/turn.c run_one "at->uncredited >= every" "weir__progress_let_go(turn, at)" */
     /*@ engine/turn.c run_page "(state = weir__load(&envelope->state, acquire)) != 0"
      *  "weir__store(&envelope->state, 0, relaxed)" "weir__progress_credit(turn, at)" */
-    /*@ engine/turn.c run_lone "weir__mailbox_idle_lone(&processor->mailbox, word)" */
+    /*@ engine/turn.c run_lone "weir__mailbox_idle_lone(mailbox, word)" */
     /*@ engine/progress.h weir__progress_event
         "weir__mailbox_take(mailbox, &at->cursor, at->word)" */
     /*@ engine/turn.c deliver "call(thread, processor, handler)" */
@@ -386,13 +388,14 @@ again:
     :: done < BATCH && count == uncredited && closed -> goto finish
     :: done < BATCH && count == uncredited && !closed ->
 
-        /*@ engine/turn.c settle "weir__mailbox_idle(&processor->mailbox, word, at->uncredited" */
+        /*@ engine/turn.c settle
+         *  "weir__mailbox_idle(&processor->mailbox, word" */
         /*@ queue/mailbox.h weir__mailbox_idle_word
          *  "(word - uncredited * WEIR__MAILBOX_ONE) & ~(WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST)"
          *  "^ WEIR__MAILBOX_EPOCH" */
         /*@ queue/mailbox.h weir__mailbox_idle_lone "weir__load(&mailbox->root, relaxed) == 0"
          *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
-        /*@ queue/mailbox.c weir__mailbox_idle "if (!clear_stale(mailbox, word))"
+        /*@ queue/mailbox.c weir__mailbox_idle_as "if (!clear_stale(mailbox, word))"
          *   "weir__mailbox_root(mailbox, weir__mailbox_parity(word))"
          *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)"
          *  "drop_root(root, page_class, ticket, stock)" */

@@ -119,7 +119,8 @@ proctype poster(byte me)
          *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
         /*@ engine/straight.h weir__straight_refused "weir__context_leave(by->context)" */
         /*@ engine/straight.h weir__straight_end "weir__context_leave(context)" */
-        /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
+        /*@ engine/straight.h weir__offer_to
+         *  "weir__lease_claim(mailbox, &by->context->tenant, &one, &before)" */
         /*@ queue/mailbox.h weir__mailbox_claim_within "return WEIR__CLAIM_CLOSED" */
         if
         :: atomic { closed -> assert(holder == handle) }

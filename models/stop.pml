@@ -166,7 +166,8 @@ proctype poster(byte me)
     /*@ engine/straight.h weir__post_straight "weir__context_enter(context)"
      *  "weir__load(&engine->phase, relaxed) >= WEIR__STOPPING"
      *  "return weir__straight_refused(by, to, event)" */
-    /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
+    /*@ engine/straight.h weir__offer_to
+     *  "weir__lease_claim(mailbox, &by->context->tenant, &one, &before)" */
     do
     :: n == EVENTS -> break
     :: n < EVENTS ->

@@ -407,8 +407,8 @@ got:
     fi;
 
     /*@ engine/turn.c run_events "const uint64_t word = weir__load(&mailbox->word, acquire)" */
-    /*@ engine/turn.c settle "weir__mailbox_idle(&processor->mailbox, word, at->uncredited" */
-    /*@ queue/mailbox.c weir__mailbox_idle
+    /*@ engine/turn.c settle "weir__mailbox_idle(&processor->mailbox, word" */
+    /*@ queue/mailbox.c weir__mailbox_idle_as
      *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
     /*@ engine/progress.h weir__progress_event "weir__mailbox_take(mailbox, &at->cursor" */
     /*@ queue/mailbox.h weir__mailbox_credit

@@ -81,7 +81,8 @@ inline post(p)
 {
     /*@ engine/straight.h weir__post_straight
      *  "weir__cas(&mailbox->word, &word, next, acq_rel, relaxed)" */
-    /*@ engine/straight.h weir__offer_to "weir__mailbox_claim(mailbox, &one, &before)" */
+    /*@ engine/straight.h weir__offer_to
+     *  "weir__lease_claim(mailbox, &by->context->tenant, &one, &before)" */
     atomic { DRAINED ->
 #ifdef BUG_READY_TWICE
         first = 1;

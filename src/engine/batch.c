@@ -50,7 +50,8 @@ static uint32_t offer_run(const run *r, weir_status *refused, weir_overflow *pol
         *lacks = true;
         *page_class = processor->mailbox.page_class;
     } else {
-        const weir__claim claim = weir__mailbox_claim(&processor->mailbox, &got, &before);
+        const weir__claim claim =
+            weir__lease_claim(&processor->mailbox, &context->tenant, &got, &before);
         if (claim <= WEIR__CLAIM_FIRST) {
             WEIR__PROBE2(posts, r->to.id, got);
             const weir__parcels all = { .parcels = r->alike ? NULL : r->parcels,

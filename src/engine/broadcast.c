@@ -163,7 +163,7 @@ static uint32_t offer_run(flight *f, weir__processor *target, weir_status *rest)
     if (*rest != WEIR_OK) {
         return 0;
     }
-    const weir__claim claim = weir__mailbox_claim(mailbox, &got, &before);
+    const weir__claim claim = weir__lease_claim(mailbox, &context->tenant, &got, &before);
     if (weir__unlikely(claim > WEIR__CLAIM_FIRST)) {
         *rest = weir__claim_status(claim);
         return 0;

@@ -16,6 +16,7 @@
 #define WEIR_ENGINE_CONTEXT_H
 
 #include "engine/stretch.h"
+#include "queue/lease.h"
 #include "queue/page.h"
 #include "sync/barrier.h"
 
@@ -79,7 +80,8 @@ typedef struct weir__context {
                              origin */
     uint32_t stamp_in;    /* after so many events one is due to be stamped (engine/stamp.h) */
     weir__tally tally;    /* `attempted` first */
-    _Alignas(64) weir__stock stock; /* of what mailboxes are made of */
+    _Alignas(64) weir__tenant tenant;
+    weir__stock stock; /* of what mailboxes are made of */
     weir__pool_cache blocks[WEIR__BLOCK_CLASSES];
     struct weir__trace_ring *trace_ring; /* of the recording `trace_serial`, by its thread; NULL:
                                             there was none left */

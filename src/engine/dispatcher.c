@@ -16,6 +16,7 @@
 #include "base/assert.h"
 #include "engine/engine.h"
 #include "engine/fair.h"
+#include "engine/lease.h"
 #include "engine/options.h"
 #include "engine/processor.h"
 #include "sync/thread.h"
@@ -258,7 +259,7 @@ static void wake(weir__dispatcher *dispatcher, uint32_t preferred)
 /* What a wake-up needs, all at once: a poster that comes seldom finds none of it near. */
 static void expect_wake(weir__dispatcher *dispatcher, const weir__processor *processor)
 {
-    weir__thread *last = weir__thread_at(dispatcher->engine, processor->last_thread);
+    weir__thread *last = weir__thread_at(dispatcher->engine, weir__run_by(processor));
     __builtin_prefetch(&dispatcher->searching, 1);
     __builtin_prefetch(&dispatcher->engine->thread_count);
     if (weir__likely(last != NULL)) {
@@ -270,7 +271,7 @@ void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *proces
 {
     expect_wake(dispatcher, processor);
     /* Read before the push: afterwards it may be anybody's. */
-    const uint32_t preferred = processor->last_thread;
+    const uint32_t preferred = weir__run_by(processor);
     weir__dispatcher_push_quiet(dispatcher, processor);
     if (!weir__dispatcher_is_crowded(dispatcher, 1)) {
         wake(dispatcher, preferred);

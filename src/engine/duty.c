@@ -17,6 +17,7 @@
 #include "engine/agents.h"
 #include "engine/engine.h"
 #include "engine/fair.h"
+#include "engine/lease.h"
 #include "engine/probe.h"
 #include "engine/processor.h"
 #include "engine/ready.h"
@@ -336,6 +337,7 @@ weir__round weir__duty_round(weir__thread *thread)
         switch (weir__dispatcher_take(serving->dispatcher, thread, place, &processor)) {
         case WEIR__TAKE_GOT:
             thread->kept_in_a_row = 0;
+            weir__run_over(processor);
             begin_turns(thread, place, processor);
             if (weir__thread_has_taken_all(thread, serving)) {
                 keep_pace(thread);

@@ -317,11 +317,13 @@ static bool close_if_idle(weir__mailbox *mailbox)
 {
     uint64_t word = weir__load(&mailbox->word, relaxed);
     do {
+        (void)weir__mailbox_was_leased(mailbox, &word);
         if ((word & WEIR__MAILBOX_READY) != 0) {
             return false; /* it has events, or a hook is due, or it is closed already */
         }
         /* [A] pairs with [F]: what the last turn wrote, its counts and the state included. */
-    } while (!weir__cas(&mailbox->word, &word, word | WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY,
+    } while (weir__mailbox_is_leased(word) ||
+             !weir__cas(&mailbox->word, &word, word | WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY,
                         seq_cst, relaxed));
     return true;
 }

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "engine/engine.h"
 #include "engine/event_time.h"
+#include "engine/lease.h"
 #include "engine/life.h"
 #include "engine/options.h"
 #include "engine/stop.h"
@@ -114,6 +115,7 @@ static weir_status fill_in(weir_engine *engine, weir__processor *p, weir__dispat
     p->handler = o->handler != NULL ? o->handler : weir__turn_by_case;
     p->state = o->argument;
     weir__store(&p->batch_max, (uint16_t)batch, relaxed);
+    weir__run_over(p);
     weir__store(&p->rooms, NULL, relaxed);
     weir__store(&p->cold, NULL, relaxed);
     weir__store(&p->handled, 0, relaxed);

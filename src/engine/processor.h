@@ -59,7 +59,8 @@ typedef struct weir__processor {
     weir__cell handled;
     weir__cell dead;
     weir__atomic_u32 control;
-    uint16_t last_thread; /* owner: who ran the slot last, by index; a wake-up prefers it */
+    uint16_t last_thread; /* owner: who ran the slot last; and for how many turns in a row of those
+                             that did not come from the queue (engine/lease.h) */
     WEIR__ATOMIC(uint16_t) batch_max;
 } weir__processor;
 _Static_assert(sizeof(weir__processor) == 128, "a processor is two lines");
@@ -80,7 +81,9 @@ typedef struct weir__processor_cold {
     bool own;                  /* one of weir's own: not broadcast to by feeds */
     bool own_overflow;         /* it was given this; under registry.lock, so the next two */
     bool own_block_max, own_batch_max;
-    weir__trylock evictions; /* drop-oldest: guards the owner's side of the mailbox */
+    weir__atomic_u32 never_leased; /* a signal handler may post to it. Set once, under
+                                      registry.lock */
+    weir__trylock evictions;       /* drop-oldest: guards the owner's side of the mailbox */
     uint32_t room_of; /* set once: posters wait where those of this index - 1 do; 0: its own */
     weir__atomic_u64 block_max;      /* may change */
     weir__atomic_u64 dropped_newest; /* posters, by exchange; with WEIR__DROPS_CLOSED at the end */

@@ -25,6 +25,7 @@
 #include "engine/fed.h"
 #include "engine/freeze.h"
 #include "engine/keeper.h"
+#include "engine/lease.h"
 #include "engine/processor.h"
 #include "engine/room.h"
 #include "engine/signal.h"
@@ -197,6 +198,7 @@ bool weir__shutdown_join(weir_engine *engine, weir_ns deadline)
 /* Closes every mailbox for good. registry.lock held. */
 static void close_all(weir_engine *engine)
 {
+    weir__leases_retire(engine); /* at once: each by itself would take a barrier */
     for (uint32_t i = 0; i < engine->registry.used; i++) {
         weir__processor *p = weir__registry_slot(&engine->registry, i);
         if (weir__processor_is_live(p)) {

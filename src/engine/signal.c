@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/processwide.h"
+#include "engine/lease.h"
 #include "engine/processor.h"
 #include "sync/thread.h"
 
@@ -183,14 +184,17 @@ weir_signal weir_signal_open(weir_engine *engine, weir_processor to, uint32_t ca
         return none;
     }
     weir__mutex_lock(&engine->registry.lock);
-    const bool known = weir__registry_find(&engine->registry, to) != NULL;
+    weir__processor *processor = weir__registry_find(&engine->registry, to);
+    /* A handler must not wait for the thread that it has interrupted. */
+    const bool prepared = processor != NULL && weir__lease_never(engine, processor);
     weir__mutex_unlock(&engine->registry.lock);
-    if (!known) {
+    if (processor == NULL) {
         weir__error_at(error, WEIR_E_INVALID, "weir_signal_open.to",
                        "is no processor of this engine, or gone");
         return none;
     }
-    weir__signal_ring *ring = new_ring(engine, to, capacity != 0 ? capacity : CAPACITY_DEFAULT);
+    weir__signal_ring *ring =
+        prepared ? new_ring(engine, to, capacity != 0 ? capacity : CAPACITY_DEFAULT) : NULL;
     if (ring == NULL) {
         weir__error_memory(error, "weir_signal_open");
         return none;
@@ -227,6 +231,8 @@ static weir_status offer(weir__signal_ring *ring, uint64_t value)
         weir__add(&ring->unknown, 1, seq_cst);
         return WEIR_UNKNOWN;
     }
+    /* It is not leased: nothing is waited for. */
+    WEIR_ASSERT_SLOW(((uintptr_t)weir__load(&processor->mailbox.beside, relaxed) & 1) == 0);
     weir__lone *lone = pop_free(ring);
     uint64_t before;
     const weir__claim claim =

@@ -24,7 +24,7 @@ static WEIR__ALWAYS weir__claim weir__offer_to(const weir__posting *by, weir__pr
     weir__mailbox *mailbox = &processor->mailbox;
     uint32_t one = 1;
     uint64_t before;
-    const weir__claim claim = weir__mailbox_claim(mailbox, &one, &before);
+    const weir__claim claim = weir__lease_claim(mailbox, &by->context->tenant, &one, &before);
     if (weir__likely(claim <= WEIR__CLAIM_FIRST)) {
         weir__parcel_deliver(by, mailbox, claim, before, parcel);
         if (claim == WEIR__CLAIM_FIRST) {
@@ -133,6 +133,12 @@ static WEIR__ALWAYS void weir__straight_note(const weir__posting *by, weir_proce
     }
 }
 
+/* It looks full: because it is leased, and has room? */
+static WEIR__ALWAYS bool weir__straight_leased(const weir__mailbox *mailbox, uint64_t word)
+{
+    return weir__mailbox_is_leased(word) && weir__mailbox_count(word) < mailbox->limit;
+}
+
 /* All of it, but for weir__post_begin. What nobody else can reach of `by` stays in registers, if
  * the caller has made it field by field. */
 static WEIR__ALWAYS weir_status weir__post_straight(const weir__posting *by, weir_processor to,
@@ -161,22 +167,31 @@ static WEIR__ALWAYS weir_status weir__post_straight(const weir__posting *by, wei
     uint64_t word = weir__load(&mailbox->word, relaxed);
     for (;;) {
         uint64_t next = word + WEIR__MAILBOX_ACCEPT_ONE;
+        bool leased = false;
         if (weir__unlikely(weir__mailbox_is_closed(word)) ||
-            weir__unlikely(weir__mailbox_is_full(word, mailbox->limit))) {
-            return weir__straight_refused(by, to, event);
+            weir__unlikely(weir__mailbox_looks_full(word, mailbox->limit))) {
+            leased = weir__straight_leased(mailbox, word);
+            if (!leased) {
+                return weir__straight_refused(by, to, event);
+            }
         }
-        /* Twice [A]. */
+        /* Twice [A], or a step of ours. */
         if ((word & WEIR__MAILBOX_READY) != 0) {
-            if (weir__likely(weir__cas(&mailbox->word, &word, next, acq_rel, relaxed))) {
+            if (weir__likely(leased ? weir__lease_step(mailbox, &context->tenant, next)
+                                    : weir__cas(&mailbox->word, &word, next, acq_rel, relaxed))) {
                 weir__straight_note(by, to, event);
                 return weir__straight_next(by, processor, word, &parcel);
             }
         } else {
             next |= WEIR__MAILBOX_READY | WEIR__MAILBOX_FIRST;
-            if (weir__likely(weir__cas(&mailbox->word, &word, next, acq_rel, relaxed))) {
+            if (weir__likely(leased ? weir__lease_step(mailbox, &context->tenant, next)
+                                    : weir__cas(&mailbox->word, &word, next, acq_rel, relaxed))) {
                 weir__straight_note(by, to, event);
                 return weir__straight_first(by, processor, word, &parcel);
             }
+        }
+        if (leased) {
+            return weir__straight_refused(by, to, event); /* not ours, or not any more */
         }
     }
 }

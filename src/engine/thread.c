@@ -52,6 +52,7 @@ static bool settle_in(weir__thread *thread)
     weir__store(&thread->ended, 0, relaxed);
     weir__os_thread_name(thread->name);
     weir__store(&thread->system_id, (uint32_t)weir__os_thread_id(), relaxed);
+    weir__tenant_admit(&thread->context.tenant);
     if (weir__load(&engine->stacks, relaxed) != 0) {
         weir__stack_admit();
         weir__watched_by(&thread->watched, (uint32_t)weir__os_thread_id());

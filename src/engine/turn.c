@@ -12,6 +12,7 @@
 #include "engine/chore.h"
 #include "engine/engine.h"
 #include "engine/fed.h"
+#include "engine/lease.h"
 #include "engine/life.h"
 #include "engine/freeze.h"
 #include "engine/hold.h"
@@ -121,7 +122,10 @@ static bool settle(weir_turn *turn, weir__progress *at, uint64_t word, weir__tur
     if (promised) {
         weir__context_enter(turn->context);
     }
-    const bool idle = weir__mailbox_idle(&processor->mailbox, word, at->uncredited, stock);
+    const bool idle =
+        weir__run_is_long(processor) && !promised
+            ? weir__lease_begin(turn->context->thread, processor, word, at->uncredited)
+            : weir__mailbox_idle(&processor->mailbox, word, at->uncredited, stock);
     *end = promised && idle && was_overlooked(processor) ? WEIR__TURN_MORE : WEIR__TURN_OVER;
     if (promised) {
         weir__context_leave(turn->context);
@@ -455,15 +459,21 @@ WEIR__SELDOM static weir__turn_end run_special(weir__thread *thread, weir__servi
 
 /* The straight way of most epochs, of one event which lies alone: it is handled, and the processor
  * is idle and no longer ours. False: that is still to be done, if the turn *goes_on. */
-static inline bool run_lone(weir__thread *thread, weir__processor *processor, weir__lone *lone,
-                            uint64_t word, bool *goes_on)
+static WEIR__ALWAYS bool run_lone(weir__thread *thread, weir__processor *processor,
+                                  weir__lone *lone, uint64_t word, bool leased, bool *goes_on)
 {
+    weir__mailbox *mailbox = &processor->mailbox;
     thread->turn.ahead = 0;
     *goes_on = deliver(thread, processor, &lone->envelope);
     weir__stock_put_lone(&thread->context.stock, lone);
     /* Who wants room here has found it without us: one place of many is taken. */
-    return weir__likely(*goes_on) && !weir__processor_blocks(processor) &&
-           weir__mailbox_idle_lone(&processor->mailbox, word);
+    if (weir__unlikely(!*goes_on) || weir__processor_blocks(processor)) {
+        return false;
+    }
+    if (leased) {
+        return weir__lease_idle_lone(mailbox, &thread->context.tenant, word);
+    }
+    return !weir__run_goes_on(processor) && weir__mailbox_idle_lone(mailbox, word);
 }
 
 /* It was moved while it waited here. */
@@ -471,6 +481,13 @@ WEIR__SELDOM static weir__turn_end pass_on(weir__thread *thread, weir__processor
 {
     weir__ready_elsewhere(&thread->context, processor);
     return WEIR__TURN_OVER;
+}
+
+/* Seldom: somebody else has leased what is run here, and that ends. Returns the word then. */
+WEIR__SELDOM static uint64_t end_lease(weir__processor *processor)
+{
+    weir__lease_end(&processor->mailbox);
+    return weir__load(&processor->mailbox.word, acquire);
 }
 
 static WEIR__ALWAYS weir__turn_end run_turn(weir__thread *thread, weir__serving *serving,
@@ -488,17 +505,26 @@ static WEIR__ALWAYS weir__turn_end run_turn(weir__thread *thread, weir__serving 
     turn->now = 0;
     turn->dead = 0;
     WEIR__PROBE3(run_begin, turn->self.id, processor, thread->index);
-    processor->last_thread = (uint16_t)thread->index;
     /* The word before the control: who has changed both since, keeps us from going idle. */
-    const uint64_t word = weir__load(&processor->mailbox.word, acquire);
+    uint64_t word = weir__load(&processor->mailbox.word, acquire);
+    uint64_t unmarked = word;
+    if (weir__mailbox_is_leased(word) &&
+        weir__lease_is_of(&processor->mailbox, &thread->context.tenant)) {
+        unmarked -= WEIR__MAILBOX_LEASED;
+    } else {
+        if (weir__unlikely(weir__mailbox_is_leased(word))) {
+            word = unmarked = end_lease(processor);
+        }
+        weir__run_by_thread(processor, thread->index);
+    }
     if (weir__unlikely(!is_ordinary(thread->engine, processor))) {
         return run_special(thread, serving);
     }
-    weir__lone *lone = weir__mailbox_take_lone(&processor->mailbox, word);
+    weir__lone *lone = weir__mailbox_take_lone(&processor->mailbox, unmarked);
     if (lone == NULL) {
         return run_rest(thread, serving, word, 0);
     }
-    if (weir__likely(run_lone(thread, processor, lone, word, &goes_on))) {
+    if (weir__likely(run_lone(thread, processor, lone, word, unmarked != word, &goes_on))) {
         weir__cell_add(&serving->handled, 1 - turn->dead);
         return WEIR__TURN_OVER;
     }

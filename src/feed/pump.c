@@ -161,9 +161,10 @@ static uint32_t offer_run(weir__pump *p, weir_processor to, weir__parcel *parcel
         }
         processor = weir__registry_find(registry, to); /* we were outside the mark */
     }
-    const weir__claim claim = processor != NULL
-                                  ? weir__mailbox_claim(&processor->mailbox, &count, &before)
-                                  : WEIR__CLAIM_CLOSED;
+    const weir__claim claim =
+        processor != NULL
+            ? weir__lease_claim(&processor->mailbox, &context->tenant, &count, &before)
+            : WEIR__CLAIM_CLOSED;
     *status = weir__claim_status(claim);
     if (*status != WEIR_OK) {
         return 0;

@@ -170,6 +170,7 @@ void weir__mailbox_put_beside(weir__mailbox *mailbox, weir__lone *lone)
 {
     weir__lone *newest = weir__load(&mailbox->beside, relaxed);
     do {
+        WEIR_ASSERT_SLOW(((uintptr_t)newest & 1) == 0); /* a lease has ended before the claim */
         weir__store(&lone->pooled.next, newest != NULL ? &newest->pooled : NULL, relaxed);
         /* [H1] pairs with [H2]. */
     } while (!weir__cas(&mailbox->beside, &newest, lone, release, relaxed));
@@ -220,7 +221,8 @@ static weir__lone *find_beside(weir__mailbox *mailbox, uint32_t ticket, bool tak
             }
             return l;
         }
-        if (weir__load(&mailbox->beside, relaxed) == NULL) {
+        const weir__lone *newest = weir__load(&mailbox->beside, relaxed);
+        if (newest == NULL || ((uintptr_t)newest & 1) != 0) { /* leased: nothing lies there */
             return NULL;
         }
         gather(mailbox);
@@ -254,11 +256,13 @@ static bool clear_stale(weir__mailbox *mailbox, uint64_t word)
     return true;
 }
 
-bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredited,
-                        weir__stock *stock)
+bool weir__mailbox_idle_as(weir__mailbox *mailbox, uint64_t word, uint32_t uncredited,
+                           weir__stock *stock, uint64_t mark)
 {
     const uint32_t ticket = weir__mailbox_ticket(word);
-    const uint64_t idle = weir__mailbox_idle_word(word, uncredited);
+    const uint64_t idle = weir__mailbox_idle_word(word, uncredited) | mark;
+    WEIR_ASSERT_SLOW(mark == 0 ||
+                     (weir__mailbox_owed(word) == 0 && !weir__mailbox_is_leased(word)));
     if (!clear_stale(mailbox, word)) {
         return false;
     }
@@ -290,13 +294,15 @@ weir__claim weir__mailbox_reserve(weir__mailbox *mailbox)
 {
     uint64_t word = weir__load(&mailbox->word, relaxed);
     do {
+        (void)weir__mailbox_was_leased(mailbox, &word);
         if ((word & WEIR__MAILBOX_CLOSED) != 0) {
             return WEIR__CLAIM_CLOSED;
         }
         if (weir__mailbox_count(word) + weir__mailbox_owed(word) >= mailbox->limit) {
             return WEIR__CLAIM_FULL;
         }
-    } while (!weir__cas(&mailbox->word, &word, word + WEIR__MAILBOX_OWED_ONE, acq_rel, relaxed));
+    } while (weir__mailbox_is_leased(word) ||
+             !weir__cas(&mailbox->word, &word, word + WEIR__MAILBOX_OWED_ONE, acq_rel, relaxed));
     return WEIR__CLAIM_OK;
 }
 

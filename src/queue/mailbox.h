@@ -58,14 +58,19 @@
 #define WEIR__MAILBOX_TICKET_ONE (UINT64_C(1) << 44)
 #define WEIR__MAILBOX_ACCEPT_ONE (WEIR__MAILBOX_TICKET_ONE + WEIR__MAILBOX_ONE)
 #define WEIR__MAILBOX_FIELD UINT64_C(0xfffff)
+/* `owed` of a word that a thread leases (queue/lease.h), when none is: more than can be. */
+#define WEIR__MAILBOX_LEASED (WEIR__MAILBOX_FIELD * WEIR__MAILBOX_OWED_ONE)
+_Static_assert(WEIR__MAILBOX_MAX < WEIR__MAILBOX_FIELD, "a full `owed` is no number of places");
 
 typedef struct weir__mailbox {
-    weir__atomic_u64 word;             /* posters and owner, by exchange */
-    WEIR__ATOMIC(uintptr_t) first;     /* | parity. The poster at the edge; the owner to 0 */
-    WEIR__ATOMIC(uintptr_t) root;      /* | parity. Posters, by exchange; the owner to 0, too */
-    WEIR__ATOMIC(weir__lone *) beside; /* newest first. Posters by exchange, the owner takes all */
-    weir__lone *beside_taken;          /* owner: the same, oldest first */
-    uint32_t limit;        /* written before the mailbox is reachable, so the next two */
+    weir__atomic_u64 word;         /* posters and owner, by exchange */
+    WEIR__ATOMIC(uintptr_t) first; /* | parity. The poster at the edge; the owner to 0 */
+    WEIR__ATOMIC(uintptr_t) root;  /* | parity. Posters, by exchange; the owner to 0, too */
+    WEIR__ATOMIC(weir__lone *)
+    beside;                   /* newest first. Posters by exchange, the owner takes all.
+                                          Odd, while it is idle: a name (queue/lease.h) */
+    weir__lone *beside_taken; /* owner: the same, oldest first */
+    uint32_t limit;           /* written before the mailbox is reachable, so the next two */
     uint16_t credit_every; /* events that the owner may take before it credits them; 0: an evicting
                               one (drop-oldest) */
     uint8_t page_class;
@@ -88,9 +93,30 @@ static inline uint32_t weir__mailbox_count(uint64_t word)
     return (uint32_t)((word >> 4) & WEIR__MAILBOX_FIELD);
 }
 
+static inline bool weir__mailbox_is_leased(uint64_t word)
+{
+    return (word & WEIR__MAILBOX_LEASED) == WEIR__MAILBOX_LEASED;
+}
+
 static inline uint32_t weir__mailbox_owed(uint64_t word)
 {
-    return (uint32_t)((word >> 24) & WEIR__MAILBOX_FIELD);
+    return weir__mailbox_is_leased(word) ? 0 : (uint32_t)((word >> 24) & WEIR__MAILBOX_FIELD);
+}
+
+/* Who is not its tenant ends a lease before any step on the word: afterwards it is not leased, for
+ * a moment at least. Any thread, but no signal handler (queue/lease.c). */
+void weir__lease_end(weir__mailbox *mailbox);
+
+/* By who has just seen *word, and is about to change it. True: it is leased no more, and *word is
+ * new. */
+static inline bool weir__mailbox_was_leased(weir__mailbox *mailbox, uint64_t *word)
+{
+    if (weir__likely(!weir__mailbox_is_leased(*word))) {
+        return false;
+    }
+    weir__lease_end(mailbox);
+    *word = weir__load(&mailbox->word, relaxed);
+    return true;
 }
 
 /* The next event to be accepted has this number. */
@@ -141,6 +167,9 @@ static inline weir__claim weir__mailbox_claim_within(weir__mailbox *mailbox, uin
         if (weir__unlikely((word & WEIR__MAILBOX_CLOSED) != 0)) {
             return WEIR__CLAIM_CLOSED;
         }
+        if (weir__mailbox_was_leased(mailbox, &word)) {
+            continue;
+        }
         const uint32_t used = weir__mailbox_count(word) + weir__mailbox_owed(word);
         if (weir__unlikely(used >= limit)) {
             return WEIR__CLAIM_FULL;
@@ -165,13 +194,14 @@ static inline bool weir__mailbox_is_closed(uint64_t word)
     return (word & WEIR__MAILBOX_CLOSED) != 0;
 }
 
-/* Places taken and places promised together leave no room. Most mailboxes have promised none: then
- * the two fields side by side are the number of places taken. */
-static inline bool weir__mailbox_is_full(uint64_t word, uint32_t limit)
+/* Places taken and places promised together leave no room, or it is leased. Most mailboxes have
+ * promised none: then the two fields side by side are the number of places taken. */
+static inline bool weir__mailbox_looks_full(uint64_t word, uint32_t limit)
 {
     const uint64_t owed_and_count = (word << 20) >> 24;
     return weir__unlikely(owed_and_count >= limit) &&
-           weir__mailbox_count(word) + weir__mailbox_owed(word) >= limit;
+           (weir__mailbox_is_leased(word) ||
+            weir__mailbox_count(word) + weir__mailbox_owed(word) >= limit);
 }
 
 static inline weir__claim weir__mailbox_claim_as(weir__mailbox *mailbox, uint32_t *count,
@@ -408,9 +438,9 @@ static inline weir__lone *weir__mailbox_let_go(weir__mailbox *mailbox, weir__cur
     return lone;
 }
 
-/* The straight way of an epoch that has one event, which lies alone. `word` is how the epoch began;
- * NULL: it is another one, or there is a gap. Neither root nor page is needed: no other event of
- * this epoch lies before this one. */
+/* The straight way of an epoch that has one event, which lies alone. `word` is how it began, but
+ * for the mark of a lease; NULL: it is another one, or there is a gap. Neither root nor page is
+ * needed: no other event of this epoch lies before this one. */
 static inline weir__lone *weir__mailbox_take_lone(weir__mailbox *mailbox, uint64_t word)
 {
     const uint64_t told = word & (WEIR__MAILBOX_TICKET_ONE - 1) & ~WEIR__MAILBOX_EPOCH;
@@ -441,9 +471,15 @@ static inline uint64_t weir__mailbox_credit(weir__mailbox *mailbox, uint32_t cou
 }
 
 /* Holding `uncredited` taken events, none of them held, and having seen `word` with nothing else in
- * it. True: it is idle, and no longer ours. False: something came; go on. */
-bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredited,
-                        weir__stock *stock);
+ * it. True: it is idle, and no longer ours. False: something came; go on. `mark`: 0; or LEASED, and
+ * then weir__lease_sign has to follow at once. */
+bool weir__mailbox_idle_as(weir__mailbox *mailbox, uint64_t word, uint32_t uncredited,
+                           weir__stock *stock, uint64_t mark);
+static inline bool weir__mailbox_idle(weir__mailbox *mailbox, uint64_t word, uint32_t uncredited,
+                                      weir__stock *stock)
+{
+    return weir__mailbox_idle_as(mailbox, word, uncredited, stock, 0);
+}
 
 /* Closed and empty: gives its memory back. Nobody will come any more. */
 void weir__mailbox_retire(weir__mailbox *mailbox, uint64_t word, weir__stock *stock);
@@ -453,15 +489,22 @@ void weir__mailbox_retire(weir__mailbox *mailbox, uint64_t word, weir__stock *st
 /* Any thread. True: the caller must make the processor ready, for its owner to finish it. */
 static inline bool weir__mailbox_close(weir__mailbox *mailbox)
 {
-    const uint64_t word =
-        weir__or(&mailbox->word, WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY, seq_cst);
+    uint64_t word = weir__load(&mailbox->word, relaxed);
+    while (weir__mailbox_was_leased(mailbox, &word) ||
+           !weir__cas(&mailbox->word, &word, word | WEIR__MAILBOX_CLOSED | WEIR__MAILBOX_READY,
+                      seq_cst, relaxed)) {
+    }
     return (word & WEIR__MAILBOX_READY) == 0;
 }
 
 /* Any thread. Makes it ready without an event (for a hook). True: the caller must do so. */
 static inline bool weir__mailbox_rouse(weir__mailbox *mailbox)
 {
-    return (weir__or(&mailbox->word, WEIR__MAILBOX_READY, acq_rel) & WEIR__MAILBOX_READY) == 0;
+    uint64_t word = weir__load(&mailbox->word, relaxed);
+    while (weir__mailbox_was_leased(mailbox, &word) ||
+           !weir__cas(&mailbox->word, &word, word | WEIR__MAILBOX_READY, acq_rel, relaxed)) {
+    }
+    return (word & WEIR__MAILBOX_READY) == 0;
 }
 
 /* Any thread. The same while its owner may be at work, for something that is not an event: the
@@ -470,11 +513,11 @@ static inline bool weir__mailbox_rouse(weir__mailbox *mailbox)
 static inline bool weir__mailbox_nudge(weir__mailbox *mailbox)
 {
     uint64_t word = weir__load(&mailbox->word, relaxed);
-    uint64_t next;
-    do {
-        next = (word + WEIR__MAILBOX_OWED_ONE) | WEIR__MAILBOX_READY;
-        /* [A] and [F], as in rouse. */
-    } while (!weir__cas(&mailbox->word, &word, next, acq_rel, relaxed));
+    /* [A] and [F], as in rouse. */
+    while (weir__mailbox_was_leased(mailbox, &word) ||
+           !weir__cas(&mailbox->word, &word, (word + WEIR__MAILBOX_OWED_ONE) | WEIR__MAILBOX_READY,
+                      acq_rel, relaxed)) {
+    }
     return (word & WEIR__MAILBOX_READY) == 0;
 }
 

@@ -25,10 +25,20 @@ void weir__barrier_open(void);
 
 #ifdef WEIR_SIMULATED
 void weir__barrier_light(void);
+static inline bool weir__barrier_is_light(void)
+{
+    return true;
+}
 #else
 /* True where the kernel cannot fence the others for us. Written by weir__barrier_open only, before
  * the first engine exists: no atomic, so that a look at it is one instruction. */
 extern bool weir__barrier_symmetric __attribute__((visibility("hidden")));
+
+/* False: the light one is a fence like any other, and saves nothing. */
+static inline bool weir__barrier_is_light(void)
+{
+    return !weir__barrier_symmetric;
+}
 
 static inline void weir__barrier_light(void)
 {

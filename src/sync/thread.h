@@ -66,6 +66,13 @@ static inline void weir__pause(void)
 }
 #endif
 
+/* No signal handler of the application runs on the calling thread between the two. */
+typedef struct weir__signals {
+    uint64_t before[16];
+} weir__signals;
+void weir__signals_hold(weir__signals *held);
+void weir__signals_release(const weir__signals *held);
+
 /* Cores that this process may use: affinity mask, cut by the cgroup's quota. At least 1. */
 uint32_t weir__cores_usable(void);
 

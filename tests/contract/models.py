@@ -19,7 +19,8 @@ PROTOCOL = ("queue/mailbox.h", "queue/mailbox.c", "queue/fold.c", "engine/dispat
             "engine/ready.h", "engine/registry.c", "engine/room.c", "engine/share.h",
             "engine/share.c", "engine/shutdown.c", "engine/straight.h", "engine/turn.c",
             "engine/turn_end.c", "engine/progress.h",
-            "engine/watchdog.h", "engine/watchdog.c", "sync/barrier.h", "sync/bias.h", "sync/mutex.h")
+            "engine/watchdog.h", "engine/watchdog.c", "engine/lease.h", "engine/lease.c", "queue/lease.h",
+            "queue/lease.c", "sync/barrier.h", "sync/bias.h", "sync/mutex.h")
 
 REFERENCE = re.compile(r'/\*@ (\S+) (\w+)((?:[\s*]+"[^"]+")+)\s*\*/')
 FUNCTION = re.compile(r"^(?!typedef|struct|enum|union)[\w* ]*?\b(\w+)\((?:[^;{}]|\n)*?\)\n"

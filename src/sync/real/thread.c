@@ -34,17 +34,41 @@ static void *trampoline(void *memory)
     return NULL;
 }
 
+/* All signals but those that a thread's own code causes. */
+static void fill_with_others(sigset_t *others)
+{
+    static const int own[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT };
+    sigfillset(others);
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        sigdelset(others, own[i]);
+    }
+}
+
+_Static_assert(sizeof(sigset_t) <= sizeof(weir__signals), "there is room for it");
+
+void weir__signals_hold(weir__signals *held)
+{
+    sigset_t others;
+    sigset_t before;
+    fill_with_others(&others);
+    pthread_sigmask(SIG_BLOCK, &others, &before);
+    memcpy(held, &before, sizeof(before));
+}
+
+void weir__signals_release(const weir__signals *held)
+{
+    sigset_t before;
+    memcpy(&before, held, sizeof(before));
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 int weir__os_thread_start(weir__os_thread *thread, void (*run)(void *), void *argument)
 {
     thread->run = run;
     thread->argument = argument;
-    static const int own[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGSYS, SIGABRT };
     sigset_t others;
     sigset_t before;
-    sigfillset(&others);
-    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
-        sigdelset(&others, own[i]);
-    }
+    fill_with_others(&others);
     pthread_sigmask(SIG_SETMASK, &others, &before);
     pthread_t handle;
     const int failure = pthread_create(&handle, NULL, trampoline, thread);
