@@ -27,6 +27,12 @@ _Noreturn void weir__assert_fail(const char *expression, const char *file, int l
 /* What happens seldom: kept out of the way of what happens for every event. */
 #define WEIR__SELDOM __attribute__((noinline, cold))
 
+/* Shared by several files of ours and by nobody else: found without the table of what a library
+ * exports. Tests that are linked against a library of that kind see it all the same. */
+#ifndef WEIR__HIDDEN
+#define WEIR__HIDDEN __attribute__((visibility("hidden")))
+#endif
+
 /* On the way from a queue to a handler: GNU ld sorts such functions, so that they lie side by side,
  * and a thread that spins keeps them in its caches (engine/warm.h). */
 #define WEIR__WARM __attribute__((section(".text.sorted.weir_warm_1")))

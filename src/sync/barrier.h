@@ -18,6 +18,7 @@
 #ifndef WEIR_SYNC_BARRIER_H
 #define WEIR_SYNC_BARRIER_H
 
+#include "base/assert.h"
 #include "sync/atomic.h"
 
 /* By one thread at a time, any number of times, before there is an engine. */
@@ -32,7 +33,7 @@ static inline bool weir__barrier_is_light(void)
 #else
 /* True where the kernel cannot fence the others for us. Written by weir__barrier_open only, before
  * the first engine exists: no atomic, so that a look at it is one instruction. */
-extern bool weir__barrier_symmetric __attribute__((visibility("hidden")));
+extern WEIR__HIDDEN bool weir__barrier_symmetric;
 
 /* False: the light one is a fence like any other, and saves nothing. */
 static inline bool weir__barrier_is_light(void)

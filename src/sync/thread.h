@@ -6,6 +6,7 @@
 #ifndef WEIR_SYNC_THREAD_H
 #define WEIR_SYNC_THREAD_H
 
+#include "base/assert.h"
 #include "sync/atomic.h"
 #include "weir/thread.h"
 
@@ -84,8 +85,8 @@ void **weir__local(void);
 #else
 /* Initial-exec: one instruction to reach, and eight bytes of the static block are affordable even
  * for a library that is loaded late. */
-extern _Thread_local void *weir__local_pointer
-    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+extern WEIR__HIDDEN _Thread_local void *weir__local_pointer
+    __attribute__((tls_model("initial-exec")));
 static inline void **weir__local(void)
 {
     return &weir__local_pointer;

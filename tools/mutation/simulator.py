@@ -23,6 +23,7 @@ STAGES = {
     "sim/weak-long": ("--runs", "1000", "--seed", "20000", "--faults", WEAK),
     "sim/pct-long": ("--runs", "400", "--strategy", "pct", "--seed", "10000"),
 }
+QUICK = ("sim/first", "sim/random", "sim/pct", "sim/weak")
 FOR_ORDERS = ("sim/random-long", "sim/weak-long", "sim/pct-long")
 
 NINJA = workshop.COMPILE + """\

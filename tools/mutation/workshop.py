@@ -20,7 +20,9 @@ from collections import namedtuple
 
 COPIED = ("include", "src", "tests")
 FLAGS = ("-std=gnu11 -O1 -g0 -w -fPIC -pthread -DWEIR_DEBUG -fno-semantic-interposition "
+         "-DWEIR__HIDDEN= "  # tests of a room use what only its own files may, from a library
          "-Iinclude -Isrc -Itests")
+NOT_BUILT = ("bench/", "host/plugin")  # they need more than the library: benchmarks, plugins
 STARVED_MAX = 20  # times its limit that a test may take on a machine that is busy otherwise
 MEMORY_MAX = 8 << 30  # of a test's address space: some mutants allocate without end
 
@@ -47,7 +49,7 @@ rule so
   rspfile = $out.rsp
   rspfile_content = $in
 rule exe
-  command = {compiler} -pthread {link} $in libweir.so -Wl,-rpath,{folder} -lcmocka -o $out
+  command = {compiler} -pthread -rdynamic {link} $in libweir.so -Wl,-rpath,{folder} -lcmocka -o $out
 """
 
 
@@ -114,8 +116,8 @@ class Workshop:
         found = {}
         for suite in self.suites:
             for source in listed(tests, suite + "_tests"):
-                if source.startswith("bench/"):
-                    continue  # of the benchmarks, which are not copied
+                if source.startswith(NOT_BUILT):
+                    continue
                 program = re.sub(r"\W", "_", source[:-2])
                 built = self._object(text, "tests/" + source)
                 text.append(f"build {program}: exe {built} || libweir.so {beside}\n")
