@@ -9,6 +9,8 @@
 
 #include "base/assert.h"
 
+#define PREPARED ((size_t)1 << 16) /* all of it is touched: worth a call of the system */
+
 void *weir__allocate_raw(const weir_allocator *allocator, size_t size)
 {
     WEIR_ASSERT(size > 0);
@@ -25,6 +27,9 @@ void *weir__allocate(const weir_allocator *allocator, size_t size)
 {
     void *memory = weir__allocate_raw(allocator, size);
     if (memory != NULL) {
+        if (size >= PREPARED) {
+            weir__memory_prepare(memory, size);
+        }
         memset(memory, 0, size);
     }
     return memory;
