@@ -16,8 +16,9 @@
  *
  * Parameters: THREADS, MAILBOXES (2 at most each), POSTS (of each thread), OUTSIDERS, CALLS (of
  * each of them), what else they may do: ROUSE, RESERVE, BESIDE, CLOSE; LEASED_FIRST: thread t
- * leases mailbox t; CREDIT: turns give places back; RETIRE: all leases end at once, then the
- * mailboxes close; SEAT: thread 0 leaves, goes on as an outsider, and another one gets its seat.
+ * leases mailbox t; CREDIT: turns give places back; BUSY: turns leave more, leases begin there;
+ * RETIRE: all leases end at once, then the mailboxes close; SEAT: thread 0 leaves, goes on as an
+ * outsider, and another one gets its seat.
  *
  * SPDX-License-Identifier: Apache-2.0
  */
@@ -81,6 +82,7 @@ bit retired[THREADS];
 /* The model's own. */
 short truth[MAILBOXES]; /* what the last step has made of the word, be it in a buffer */
 byte flying[MAILBOXES]; /* claimed, and not beside yet */
+byte lying[MAILBOXES];  /* put beside, and not handled */
 bit owned[MAILBOXES], gone[MAILBOXES];
 
 /* What threads have stored and nobody else sees yet. */
@@ -234,9 +236,14 @@ inline handle(m)
     /*@ queue/mailbox.c find_beside "((uintptr_t)newest & 1) != 0" */
     /*@ queue/mailbox.c gather "weir__exchange(&mailbox->beside, NULL, acquire)" */
     assert(!owned[m] || (truth[m] & READY));
+
+    /*= What was put beside is there. */
     if
-    :: atomic { beside[m] >= LIST && DRAINED -> beside[m] = 0; taken = COUNT(w) }
-    :: atomic { beside[m] < LIST -> taken = COUNT(w) }
+    :: atomic { beside[m] >= LIST && DRAINED ->
+            assert(beside[m] == LIST + lying[m]);
+            beside[m] = 0; lying[m] = 0; taken = COUNT(w)
+        }
+    :: atomic { beside[m] < LIST -> assert(lying[m] == 0); taken = COUNT(w) }
     fi
 }
 
@@ -258,7 +265,7 @@ inline settle(m)
     :: atomic { DRAINED && word[m] == w -> exchange(m, IDLE(w)); mine = 1 }
     :: atomic { DRAINED && word[m] != w -> mine = 0 }
 
-    /*@ engine/turn.c settle "weir__run_is_long(processor) && !promised" */
+    /*@ engine/turn.c settle "!promised && !weir__mailbox_is_leased(word)" */
     :: !IS_LEASED(w) && OWED(w) == 0 -> begin_lease(m, w)
     fi;
 
@@ -268,6 +275,24 @@ inline settle(m)
     :: !mine -> w = SEEN(m)
     fi
 }
+
+#ifdef BUSY
+inline stay_ready(m)
+{
+    /*@ engine/turn.c end_turn "!weir__mailbox_is_leased(at->word)"
+     *  "weir__lease_begin_busy(turn->context->thread, turn->processor)" */
+    if
+    :: !IS_LEASED(w) -> begin_busy_lease(m)
+    :: true
+    fi;
+
+    /*@ engine/duty.c put_back "weir__keep(serving, processor)"
+     *  "weir__dispatcher_push_quiet(serving->dispatcher, processor)" */
+    atomic { owned[m] = 0; line[m] = PUSHED }
+    line_up(m);
+    atomic { running = 0; at = 0; w = 0; taken = 0; mine = 0 }
+}
+#endif
 
 proctype thread(byte me, self)
 {
@@ -323,6 +348,11 @@ end_round:
             exchange(at, word[at] - taken * ONE);
             w = word[at]; taken = 0
         }
+#endif
+
+#ifdef BUSY
+    /*= Its turn is over, and what is taken is given back. */
+    :: running && taken == 0 && !(w & CLOSED) -> stay_ready(at)
 #endif
 
 #ifdef SEAT
@@ -389,18 +419,23 @@ inline change(m)
         }
     od;
 
-    /*@ queue/mailbox.c weir__mailbox_put_beside "((uintptr_t)newest & 1) == 0"
+    /*@ queue/mailbox.c weir__mailbox_put_beside "((uintptr_t)newest & 1) != 0"
+     *  "weir__lease_end(mailbox)"
      *  "weir__cas(&mailbox->beside, &newest, lone, release, relaxed)" */
-    if
+    do
+    :: refused || !(how == PUTTING || how == ANSWERING) -> break
+#if !defined(BUG_PUT_OVER_A_NAME)
+    :: !refused && (how == PUTTING || how == ANSWERING) && IS_NAME(beside[m]) -> end_lease(m)
+    :: atomic { !refused && (how == PUTTING || how == ANSWERING) && !IS_NAME(beside[m]) ->
+#else
     :: atomic { !refused && (how == PUTTING || how == ANSWERING) ->
-#ifndef BUG_NAME_FIRST
-            assert(!IS_NAME(beside[m]));
 #endif
             beside[m] = (beside[m] < LIST -> LIST + 1 : beside[m] + 1);
-            flying[m]--
+            lying[m]++;
+            flying[m]--;
+            break
         }
-    :: else
-    fi;
+    od;
     if
     :: edge -> line_up(m)
     :: !edge
@@ -510,6 +545,7 @@ inline judge(m)
 {
     /*= When nothing moves any more. */
     assert(word[m] == truth[m] && line[m] == 0 && flying[m] == 0);
+    assert(lying[m] == 0 || gone[m]);
     if
     :: gone[m] -> assert(word[m] & CLOSED)
     :: !gone[m] -> assert(!owned[m] && !(word[m] & (READY | CLOSED)) && COUNT(word[m]) == 0)

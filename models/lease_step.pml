@@ -159,7 +159,7 @@ inline lease_step(m, seen, changed)
  * then that it must not be leased. */
 inline begin_lease(m, seen)
 {
-    /*@ engine/turn.c settle "weir__run_is_long(processor) && !promised"
+    /*@ engine/turn.c settle "!promised && !weir__mailbox_is_leased(word)"
      *  "weir__lease_begin(turn->context->thread, processor, word, at->uncredited)" */
     /*@ engine/lease.c suits "may_lease_more(thread)" */
     /*@ engine/lease.c may_lease_more "weir__load(&tenant->name, relaxed) != 0" */
@@ -169,9 +169,12 @@ inline begin_lease(m, seen)
      *  "weir__cas(&mailbox->word, &word, idle, seq_cst, relaxed)" */
     /*@ engine/lease.c weir__lease_begin
      *  "weir__mailbox_idle_as(mailbox, word, uncredited, stock, mark)"
-     *  "weir__lease_sign(mailbox, is_never_leased(processor) ? NULL : &thread->context.tenant)" */
-    /*@ queue/lease.c weir__lease_sign "unmark(mailbox)"
-     *  "weir__exchange(&mailbox->beside, name_of(tenant), release)" */
+     *  "sign(thread, processor)" */
+    /*@ engine/lease.c sign
+     *  "is_never_leased(processor) ? NULL : &thread->context.tenant" */
+    /*@ queue/lease.c weir__lease_sign
+     *  "weir__cas(&mailbox->beside, &nothing, name_of(tenant), release, relaxed)"
+     *  "unmark(mailbox)" */
     /*@ queue/lease.c name_of "(weir__lone *)((uintptr_t)tenant + 1)" */
     /*@ engine/lease.c weir__lease_never "weir__lease_end(&processor->mailbox)" */
     if
@@ -198,5 +201,32 @@ inline begin_lease(m, seen)
         :: unmark(m)
         fi
 #endif
+    fi
+}
+
+/* The same, of who stays its owner: something may be on its way to lie beside. */
+inline begin_busy_lease(m)
+{
+    /*@ engine/lease.c weir__lease_begin_busy "weir__mailbox_mark(&processor->mailbox)"
+     *  "sign(thread, processor)" */
+    /*@ queue/lease.c weir__mailbox_mark
+     *  "weir__mailbox_is_closed(word) || weir__mailbox_is_leased(word)"
+     *  "word | WEIR__MAILBOX_LEASED, acq_rel, relaxed" */
+    if
+    :: !named[me]
+    :: atomic { named[me] && DRAINED &&
+            ((word[m] & CLOSED) || IS_LEASED(word[m]) || OWED(word[m]) > 0) }
+    :: atomic { named[me] && DRAINED &&
+            !((word[m] & CLOSED) || IS_LEASED(word[m]) || OWED(word[m]) > 0) ->
+            exchange(m, word[m] | LEASED)
+        }
+        if
+#ifdef BUG_NAME_OVER_WHAT_LIES_BESIDE
+        :: atomic { DRAINED -> beside[m] = NAME_OF(me) }
+#else
+        :: atomic { DRAINED && beside[m] == 0 -> beside[m] = NAME_OF(me) }
+#endif
+        :: unmark(m)
+        fi
     fi
 }

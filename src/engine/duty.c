@@ -136,6 +136,7 @@ static void wait_for_poster(weir__thread *thread)
 static void put_back(weir__thread *thread, weir__serving *serving, weir__processor *processor)
 {
     if (thread->context.keeping == NULL || any_queued(thread) || !weir__keep(serving, processor)) {
+        weir__run_put_back(processor);
         /* Quietly: this thread looks at the queue right away, and passes on what it leaves. */
         weir__dispatcher_push_quiet(serving->dispatcher, processor);
         thread->quiet = serving->dispatcher;
@@ -337,7 +338,7 @@ weir__round weir__duty_round(weir__thread *thread)
         switch (weir__dispatcher_take(serving->dispatcher, thread, place, &processor)) {
         case WEIR__TAKE_GOT:
             thread->kept_in_a_row = 0;
-            weir__run_over(processor);
+            weir__run_taken(processor);
             begin_turns(thread, place, processor);
             if (weir__thread_has_taken_all(thread, serving)) {
                 keep_pace(thread);

@@ -34,6 +34,20 @@ static bool suits(weir__thread *thread, const weir__processor *processor)
            (cold == NULL || (!cold->blocks && !cold->own)); /* those are for others to post to */
 }
 
+/* Only now, which is not every turn: what came last is from a thread that runs nothing. */
+static bool is_from_outside(const weir__thread *thread)
+{
+    return thread->event.from.sender.id == 0;
+}
+
+/* The word is marked, by us, and the processor stays: nobody but us can unmark it. */
+static void sign(weir__thread *thread, weir__processor *processor)
+{
+    weir__fence(seq_cst); /* weir__lease_never writes, then looks at the word */
+    weir__lease_sign(&processor->mailbox,
+                     is_never_leased(processor) ? NULL : &thread->context.tenant);
+}
+
 WEIR__SELDOM bool weir__lease_begin(weir__thread *thread, weir__processor *processor, uint64_t word,
                                     uint32_t uncredited)
 {
@@ -49,13 +63,24 @@ WEIR__SELDOM bool weir__lease_begin(weir__thread *thread, weir__processor *proce
     const uint64_t mark = is_never_leased(processor) ? 0 : WEIR__MAILBOX_LEASED;
     const bool idle = weir__mailbox_idle_as(mailbox, word, uncredited, stock, mark);
     if (idle && mark != 0) {
-        /* Nobody but us can unmark it, so the processor stays. weir__lease_never writes, then looks
-         * at the word. */
-        weir__fence(seq_cst);
-        weir__lease_sign(mailbox, is_never_leased(processor) ? NULL : &thread->context.tenant);
+        sign(thread, processor);
     }
     weir__signals_release(&held);
     return idle;
+}
+
+WEIR__SELDOM void weir__lease_begin_busy(weir__thread *thread, weir__processor *processor)
+{
+    weir__signals held;
+    weir__run_over(processor);
+    if (!suits(thread, processor) || is_from_outside(thread)) {
+        return;
+    }
+    weir__signals_hold(&held); /* as above */
+    if (!is_never_leased(processor) && weir__mailbox_mark(&processor->mailbox)) {
+        sign(thread, processor);
+    }
+    weir__signals_release(&held);
 }
 
 bool weir__lease_never(weir_engine *engine, weir__processor *processor)

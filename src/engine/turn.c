@@ -122,8 +122,10 @@ static bool settle(weir_turn *turn, weir__progress *at, uint64_t word, weir__tur
     if (promised) {
         weir__context_enter(turn->context);
     }
+    const bool lease =
+        !promised && !weir__mailbox_is_leased(word) && weir__run_goes_on_by(processor, at->done);
     const bool idle =
-        weir__run_is_long(processor) && !promised
+        weir__unlikely(lease)
             ? weir__lease_begin(turn->context->thread, processor, word, at->uncredited)
             : weir__mailbox_idle(&processor->mailbox, word, at->uncredited, stock);
     *end = promised && idle && was_overlooked(processor) ? WEIR__TURN_MORE : WEIR__TURN_OVER;
@@ -347,6 +349,10 @@ static weir__turn_end end_turn(weir_turn *turn, weir__serving *serving, weir__pr
     weir__cell_add(&serving->handled, at->done - turn->dead);
     if (end != WEIR__TURN_OVER && at->uncredited > 0) {
         weir__progress_credit(turn, at);
+    }
+    if (end == WEIR__TURN_MORE && !weir__mailbox_is_leased(at->word) &&
+        weir__run_goes_on_by(turn->processor, at->done)) {
+        weir__lease_begin_busy(turn->context->thread, turn->processor);
     }
     if (weir__unlikely(end == WEIR__TURN_ASIDE)) { /* after all else: it may be gone then */
         return weir__supervise_aside(turn) ? WEIR__TURN_OVER : WEIR__TURN_MORE;

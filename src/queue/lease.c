@@ -88,23 +88,37 @@ static void unmark(weir__mailbox *mailbox)
 
 void weir__lease_sign(weir__mailbox *mailbox, weir__tenant *tenant)
 {
-    if (weir__unlikely(tenant == NULL)) {
-        unmark(mailbox);
-        return;
-    }
-    weir__cell_add(&tenant->begun, 1);
+    weir__lone *nothing = NULL;
     /* [LS4] pairs with [LS5]: that the word is marked. */
-    const weir__lone *nothing = weir__exchange(&mailbox->beside, name_of(tenant), release);
-    WEIR_ASSERT(nothing == NULL);
+    if (tenant != NULL &&
+        weir__cas(&mailbox->beside, &nothing, name_of(tenant), release, relaxed)) {
+        weir__cell_add(&tenant->begun, 1);
+    } else {
+        unmark(mailbox);
+    }
+}
+
+bool weir__mailbox_mark(weir__mailbox *mailbox)
+{
+    uint64_t word = weir__load(&mailbox->word, relaxed);
+    do {
+        if (weir__mailbox_is_closed(word) || weir__mailbox_is_leased(word) ||
+            weir__mailbox_owed(word) > 0) {
+            return false;
+        }
+        /* [A] and [F], as claims: it is in the middle of its epoch. */
+    } while (!weir__cas(&mailbox->word, &word, word | WEIR__MAILBOX_LEASED, acq_rel, relaxed));
+    return true;
 }
 
 /* The name is taken away, by us: makes sure that its tenant is not in the middle of a step. */
 static void wait_for(weir__tenant *tenant)
 {
-    weir__add(&tenant->ended, 1, relaxed);
     if (weir__load(&tenant->thread, relaxed) == (uint32_t)weir__os_thread_id()) {
-        return; /* our own, and we are here */
+        weir__cell_add(&tenant->begun, UINT64_MAX); /* our own, and we are here: nobody was wrong */
+        return;
     }
+    weir__add(&tenant->ended, 1, relaxed);
     /* [LS7] pairs with [LS6]. */
     if (weir__load(&tenant->retired, acquire) == 0) {
         weir__barrier_heavy();

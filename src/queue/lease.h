@@ -24,9 +24,11 @@
  * that word. The tenant may also change it by locked steps, which need nothing of the above. The
  * owner that is not the tenant (it has stolen the processor, say) ends the lease before its turn.
  *
- * Begun only by the owner, in the step in which it finds nothing left, so nothing is on its way to
- * `beside`; not for evicting mailboxes, nor while places are promised, nor where a signal handler
- * posts (engine/signal.c): it could have interrupted what it would have to wait for.
+ * Begun only by the owner: in the step in which it finds nothing left, or after a turn that leaves
+ * more. Then something may be on its way to `beside`, claimed before: it is no lease if that is
+ * there before the name, and ends the lease if it comes after. Not for evicting mailboxes, nor
+ * while places are promised, nor where a signal handler posts (engine/signal.c): it could have
+ * interrupted what it would have to wait for.
  *
  * Who ends a lease waits for a thread that is in the middle of a few instructions, as at a lock.
  *
@@ -109,7 +111,10 @@ static WEIR__ALWAYS bool weir__lease_idle_lone(weir__mailbox *mailbox, weir__ten
            weir__lease_step(mailbox, tenant, weir__mailbox_idle_word(word, 1));
 }
 
-/* By who has just made it idle with the mark of a lease: from now on it is `tenant`'s; NULL: it is
+/* Owner, of one that stays ready. True: marked, and weir__lease_sign has to follow at once. */
+bool weir__mailbox_mark(weir__mailbox *mailbox);
+
+/* By who has just marked it: from now on it is `tenant`'s. NULL, or if something lies beside: it is
  * no lease after all. Others wait for that. */
 void weir__lease_sign(weir__mailbox *mailbox, weir__tenant *tenant);
 

@@ -170,7 +170,10 @@ void weir__mailbox_put_beside(weir__mailbox *mailbox, weir__lone *lone)
 {
     weir__lone *newest = weir__load(&mailbox->beside, relaxed);
     do {
-        WEIR_ASSERT_SLOW(((uintptr_t)newest & 1) == 0); /* a lease has ended before the claim */
+        while (weir__unlikely(((uintptr_t)newest & 1) != 0)) { /* leased since it was claimed */
+            weir__lease_end(mailbox);
+            newest = weir__load(&mailbox->beside, relaxed);
+        }
         weir__store(&lone->pooled.next, newest != NULL ? &newest->pooled : NULL, relaxed);
         /* [H1] pairs with [H2]. */
     } while (!weir__cas(&mailbox->beside, &newest, lone, release, relaxed));

@@ -68,7 +68,7 @@ typedef struct weir__mailbox {
     WEIR__ATOMIC(uintptr_t) root;  /* | parity. Posters, by exchange; the owner to 0, too */
     WEIR__ATOMIC(weir__lone *)
     beside;                   /* newest first. Posters by exchange, the owner takes all.
-                                          Odd, while it is idle: a name (queue/lease.h) */
+                                          Odd: a name (queue/lease.h) */
     weir__lone *beside_taken; /* owner: the same, oldest first */
     uint32_t limit;           /* written before the mailbox is reachable, so the next two */
     uint16_t credit_every; /* events that the owner may take before it credits them; 0: an evicting

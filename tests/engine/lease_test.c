@@ -25,6 +25,7 @@ typedef struct player {
     _Atomic uint64_t hits, plain; /* balls, and numbers */
     uint64_t last;                /* number */
     _Atomic uint64_t wrong;
+    uint64_t asks_every; /* so many balls it wants room, and ends its own lease; 0: never */
 } player;
 
 static weir_status play(void *state, weir_turn *turn, const weir_event *event)
@@ -39,6 +40,12 @@ static weir_status play(void *state, weir_turn *turn, const weir_event *event)
     }
     const ball *b = weir_event_as(event, &ball_type);
     weir_status status = WEIR_OK;
+    if (event->type == &weir_room_type) {
+        return WEIR_OK;
+    }
+    if (p->asks_every != 0 && p->hits % p->asks_every == 0) {
+        p->wrong += weir_turn_want_room(turn, p->other, 0) != WEIR_OK;
+    }
     if (b != NULL && b->hops > 0) {
         status = weir_turn_post(turn, p->other, WEIR_EVENT(ball, b->hops - 1));
     }
@@ -122,6 +129,49 @@ static void a_pair_that_stays_on_one_thread_is_leased(void **state)
     assert_int_equal(ENOUGH + 1, test_engine_end(engine).handled);
 }
 
+/* It has as much as its turns take from the first to the last: no turn finds nothing left. */
+static void one_that_is_never_idle_is_leased_too(void **state)
+{
+    (void)state;
+    enum { BALLS = 8 };
+    weir_engine *engine = with_threads(1);
+    player players[2];
+    if (none_is_ever_leased()) {
+        weir_engine_destroy(engine);
+        test_skip("there are no light barriers");
+    }
+    pair(engine, players, WEIR_PROCESSOR(.handler = play, .batch_max = 2));
+    players[1].other = players[1].self; /* goes on with itself */
+    for (int i = 0; i < BALLS; i++) {
+        assert_int_equal(WEIR_OK,
+                         weir_engine_post(engine, players[1].self, WEIR_EVENT(ball, 100000)));
+    }
+    test_engine_start(engine);
+    TEST_UNTIL(is_leased(engine, players[1].self));
+    assert_int_equal(WEIR_OK, test_post(engine, players[1].self, 1)); /* who ends it is heard */
+    TEST_UNTIL(atomic_load(&players[1].plain) == 1);
+    TEST_UNTIL(hits(players) == BALLS * 100001);
+    assert_int_equal(BALLS * 100001 + 1, test_engine_end(engine).handled);
+}
+
+/* Nor is one to whom others post all the time, although it is never idle. */
+static void one_that_is_posted_to_from_outside_is_not_leased(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    weir_engine *engine = with_threads(1);
+    player players[2];
+    pair(engine, players, WEIR_PROCESSOR(.handler = play, .batch_max = 4, .mailbox_max = MANY + 1));
+    for (uint64_t n = 1; n <= MANY; n++) {
+        assert_int_equal(WEIR_OK, test_post(engine, players[0].self, n));
+    }
+    test_engine_start(engine);
+    TEST_UNTIL(atomic_load(&players[0].plain) == MANY);
+    assert_int_equal(0, ended(engine));
+    assert_false(is_leased(engine, players[0].self));
+    (void)test_engine_end(engine);
+}
+
 /* The other one hears of its partner only, whatever happens in between. */
 static void one_that_others_post_to_now_and_then_is_not_leased(void **state)
 {
@@ -187,6 +237,20 @@ static void a_thread_that_is_often_wrong_leases_no_more(void **state)
         turns += ENOUGH + 1;
     }
     assert_true(ended(engine) <= WEIR__LEASE_ERRORS + turns / WEIR__LEASE_TURNS + 2);
+    (void)test_engine_end(engine);
+}
+
+static void a_thread_that_ends_its_own_leases_is_not_wrong(void **state)
+{
+    (void)state;
+    weir_engine *engine = with_threads(1);
+    player players[2];
+    pair(engine, players, WEIR_PROCESSOR(.handler = play));
+    players[0].asks_every = 2 * WEIR__RUN_ENOUGH;
+    test_engine_start(engine);
+    rally(engine, players, 1000 * players[0].asks_every);
+    assert_int_equal(0, players[0].wrong);
+    assert_int_equal(0, ended(engine));
     (void)test_engine_end(engine);
 }
 
@@ -263,10 +327,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pair_that_stays_on_one_thread_is_leased),
+        cmocka_unit_test(one_that_is_never_idle_is_leased_too),
+        cmocka_unit_test(one_that_is_posted_to_from_outside_is_not_leased),
         cmocka_unit_test(one_that_others_post_to_now_and_then_is_not_leased),
         cmocka_unit_test(some_are_never_leased),
         cmocka_unit_test(who_posts_from_outside_ends_the_lease_and_is_heard),
         cmocka_unit_test(a_thread_that_is_often_wrong_leases_no_more),
+        cmocka_unit_test(a_thread_that_ends_its_own_leases_is_not_wrong),
         cmocka_unit_test(a_leased_processor_is_stopped_and_moved_like_any_other),
         cmocka_unit_test(a_thread_that_leases_may_go),
         cmocka_unit_test(a_stop_ends_all_leases_at_once),

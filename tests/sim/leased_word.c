@@ -135,3 +135,41 @@ SCENARIO(leased_word_posts, "the tenant and two others post")
     weir_sim_thread_join(two);
     judge(8, 0);
 }
+
+/* ---- of one that is never idle ---- */
+
+static weir__lone aside;
+
+/* Two events are in it from the first to the last. */
+static void lease_and_stay(void *unused)
+{
+    (void)unused;
+    weir__tenant_admit(&tenant);
+    (void)take_a_place();
+    for (int i = 0; i < ROUNDS; i++) {
+        if (weir__mailbox_mark(&mailbox)) {
+            weir__lease_sign(&mailbox, weir_sim_choose(4) == 0 ? NULL : &tenant);
+        }
+        (void)take_a_place();
+    }
+}
+
+static void put_aside(void *unused)
+{
+    (void)unused;
+    weir_sim_check(weir__mailbox_claim_beside(&mailbox, &(uint64_t){ 0 }) <= WEIR__CLAIM_FIRST,
+                   "a place was refused");
+    weir__mailbox_put_beside(&mailbox, &aside);
+}
+
+SCENARIO(leased_word_beside, "one is leased and stays ready, and something is put beside")
+{
+    begin();
+    const int one = weir_sim_thread_start(lease_and_stay, NULL);
+    const int two = weir_sim_thread_start(put_aside, NULL);
+    end_it(NULL);
+    weir_sim_thread_join(one);
+    weir_sim_thread_join(two);
+    judge(ROUNDS + 2, 0);
+    weir_sim_check(weir__load(&mailbox.beside, relaxed) == &aside, "what lay beside is lost");
+}

@@ -89,6 +89,31 @@ SCENARIO(leases_stolen, "what one thread leases is run by another", .steps_max =
     finish();
 }
 
+/* It has more than a turn takes until the last one: what is leased stays ready. */
+static weir_status go_on(actor *self, weir_turn *turn, const weir_event *event)
+{
+    (void)event;
+    return turn_of(self) < HITS ? actor_post(self, turn, self) : WEIR_OK;
+}
+
+SCENARIO(leases_busy, "what is leased and stays ready is posted to, and perhaps stolen",
+         .steps_max = 40000)
+{
+    stage_open(WEIR_ENGINE(.processors_max = 16, .batch_max = 2));
+    stage_threads(2);
+    a = stage_actor(NULL, go_on);
+    b = stage_actor(NULL, go_on);
+    for (int i = 0; i < 3; i++) {
+        stage_post(a);
+        stage_post(b);
+    }
+    stage_start();
+    const int other = weir_sim_thread_start(post_two, a);
+    post_two(b);
+    weir_sim_thread_join(other);
+    finish();
+}
+
 /* Its tenant posts to it while another thread runs it. */
 SCENARIO(leases_moved, "what one thread leases is moved to another", .steps_max = 40000)
 {
