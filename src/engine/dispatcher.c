@@ -256,10 +256,20 @@ static void wake(weir__dispatcher *dispatcher, uint32_t preferred)
     }
 }
 
-/* What a wake-up needs, all at once: a poster that comes seldom finds none of it near. */
-static void expect_wake(weir__dispatcher *dispatcher, const weir__processor *processor)
+static bool anybody_sleeps(weir__dispatcher *dispatcher)
 {
-    weir__thread *last = weir__thread_at(dispatcher->engine, weir__run_by(processor));
+    const uint32_t words = (weir__threads_count(dispatcher->engine) + 63) / 64;
+    uint64_t parked = 0;
+    for (uint32_t i = 0; i < words; i++) {
+        parked |= weir__load(&dispatcher->parked[i], relaxed);
+    }
+    return parked != 0;
+}
+
+/* What a wake-up needs, all at once: a poster that comes seldom finds none of it near. */
+static void expect_wake(weir__dispatcher *dispatcher, uint32_t preferred)
+{
+    weir__thread *last = weir__thread_at(dispatcher->engine, preferred);
     __builtin_prefetch(&dispatcher->searching, 1);
     __builtin_prefetch(&dispatcher->engine->thread_count);
     if (weir__likely(last != NULL)) {
@@ -269,9 +279,13 @@ static void expect_wake(weir__dispatcher *dispatcher, const weir__processor *pro
 
 void weir__dispatcher_push(weir__dispatcher *dispatcher, weir__processor *processor)
 {
-    expect_wake(dispatcher, processor);
-    /* Read before the push: afterwards it may be anybody's. */
-    const uint32_t preferred = weir__run_by(processor);
+    uint32_t preferred = 0;
+    if (anybody_sleeps(dispatcher)) {
+        /* It is on the owner's line, and where nobody sleeps that stays there. Read before the
+         * push: afterwards it may be anybody's. */
+        preferred = weir__run_by(processor);
+        expect_wake(dispatcher, preferred);
+    }
     weir__dispatcher_push_quiet(dispatcher, processor);
     if (!weir__dispatcher_is_crowded(dispatcher, 1)) {
         wake(dispatcher, preferred);

@@ -43,18 +43,24 @@ enum {
 /* The end of the list of who wants room: nobody may join any more. */
 #define WEIR__ROOMS_CLOSED ((weir__lone *)(uintptr_t)1)
 
+/* Posters write to the first line and to no other, so the second stays where the owner runs. */
 typedef struct weir__processor {
-    /* Posters. */
-    _Alignas(64) weir__mailbox mailbox;
-    weir__atomic_u64 id; /* its handle; without a tag: nobody. Under registry.lock. Its lowest bits
-                            are always the number of the slot */
-    WEIR__ATOMIC(weir__dispatcher *) dispatcher; /* where it runs; under registry.lock */
+    _Alignas(64) union {
+        weir__mailbox mailbox;
+        struct {
+            unsigned char mailbox_begins[offsetof(weir__mailbox, corner)];
+            /* In its corner. */
+            weir__atomic_u64 id; /* its handle; without a tag: nobody. Under registry.lock. Its
+                                    lowest bits are always the number of the slot */
+            WEIR__ATOMIC(weir__dispatcher *) dispatcher; /* where it runs; under registry.lock */
+            struct weir__processor *ready_next; /* of the ready queue, or of a list of free slots */
+        };
+    };
 
     /* The owner. */
-    _Alignas(64) weir_handler handler;
+    weir_handler handler;
     void *state;
-    struct weir__processor *ready_next; /* of the ready queue, or of a list of free slots */
-    WEIR__ATOMIC(weir__lone *) rooms;   /* room events to send; askers push, the owner takes all */
+    WEIR__ATOMIC(weir__lone *) rooms; /* room events to send; askers push, the owner takes all */
     WEIR__ATOMIC(struct weir__processor_cold *) cold; /* NULL: nothing special about it; set once */
     weir__cell handled;
     weir__cell dead;
@@ -64,6 +70,8 @@ typedef struct weir__processor {
     WEIR__ATOMIC(uint16_t) batch_max;
 } weir__processor;
 _Static_assert(sizeof(weir__processor) == 128, "a processor is two lines");
+_Static_assert(offsetof(weir__mailbox, beside_taken) == 64, "the owner's begins the second");
+_Static_assert(offsetof(weir__processor, ready_next) + sizeof(void *) == 64, "the corner is full");
 
 typedef struct weir__processor_cold {
     char *name;

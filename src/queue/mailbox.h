@@ -62,19 +62,25 @@
 #define WEIR__MAILBOX_LEASED (WEIR__MAILBOX_FIELD * WEIR__MAILBOX_OWED_ONE)
 _Static_assert(WEIR__MAILBOX_MAX < WEIR__MAILBOX_FIELD, "a full `owed` is no number of places");
 
+/* What is left of the line that posters write to. */
+#define WEIR__MAILBOX_CORNER 24
+
 typedef struct weir__mailbox {
     weir__atomic_u64 word;         /* posters and owner, by exchange */
     WEIR__ATOMIC(uintptr_t) first; /* | parity. The poster at the edge; the owner to 0 */
     WEIR__ATOMIC(uintptr_t) root;  /* | parity. Posters, by exchange; the owner to 0, too */
     WEIR__ATOMIC(weir__lone *)
-    beside;                   /* newest first. Posters by exchange, the owner takes all.
+    beside;                /* newest first. Posters by exchange, the owner takes all.
                                           Odd: a name (queue/lease.h) */
-    weir__lone *beside_taken; /* owner: the same, oldest first */
-    uint32_t limit;           /* written before the mailbox is reachable, so the next two */
+    uint32_t limit;        /* written before the mailbox is reachable, so the next two */
     uint16_t credit_every; /* events that the owner may take before it credits them; 0: an evicting
                               one (drop-oldest) */
     uint8_t page_class;
     uint8_t first_taken; /* owner: parity + 1 of the last epoch in which it was; 0: none */
+    unsigned char corner[WEIR__MAILBOX_CORNER]; /* not the mailbox's: whoever has it keeps there
+                                                   what posters touch besides */
+    /* The next line: posters do not come here. */
+    weir__lone *beside_taken; /* owner: what was `beside`, oldest first */
 } weir__mailbox;
 
 static inline bool weir__mailbox_evicts(const weir__mailbox *mailbox)
