@@ -247,7 +247,8 @@ typedef struct batch {
     weir_block *blocks[AT_ONCE];      /* of timers that have ended */
     uint32_t count, slab_count, block_count;
     bool closed;
-    weir_ns next; /* when to look again */
+    uint32_t many; /* a bit for each kind of which there is more than one slab */
+    weir_ns next;  /* when to look again */
 } batch;
 
 /* An alarm stays as long as its processor: also if the wheel was closed while it rang, since then
@@ -312,7 +313,7 @@ static void finish(weir__scheduler *scheduler, batch *b, weir_ns now)
 static void clear_away(weir__scheduler *scheduler, const batch *b)
 {
     for (uint32_t i = 0; i < b->slab_count; i++) {
-        weir__release(&scheduler->engine->allocator, b->slabs[i], sizeof(weir__timer_slab));
+        weir__scheduler_give_back(scheduler, b->slabs[i]);
     }
     for (uint32_t i = 0; i < b->block_count; i++) {
         weir__block_release(scheduler->context, b->blocks[i]);
@@ -342,6 +343,7 @@ static void take(weir__scheduler *scheduler, batch *b, weir_ns now)
             .load = weir__timer_load_at(&wheel->store, number),
         };
     }
+    b->many = weir__timer_many(&wheel->store);
     b->next = b->count > 0 || !turned ? 0 : weir__wheel_next(wheel);
     scheduler->wakes_at = b->next;
 }
@@ -385,6 +387,7 @@ static void turn(weir__scheduler *scheduler)
         }
         if (b.next != 0) {
             const weir_ns rested = fired + REST;
+            weir__ahead_make(&scheduler->ahead, &scheduler->engine->allocator, b.many);
             weir__watched_rest(&scheduler->watched);
             weir__wait_until(&scheduler->word, seen, b.next > rested ? b.next : rested);
             weir__watched_up(scheduler->engine, &scheduler->watched);

@@ -37,8 +37,7 @@ static weir_status make(weir_engine *engine, uint32_t index)
         return WEIR_E_NOMEM;
     }
     const uint32_t numbers = TIMER_MASK / engine->options.scheduler_threads;
-    /* One slab more than timers_max needs: some of each may be free. */
-    const uint32_t enough = engine->options.timers_max / WEIR__SLAB_TIMERS + 2;
+    const uint32_t enough = weir__timer_rows(engine->options.timers_max);
     const uint32_t most = numbers / WEIR__SLAB_TIMERS;
     weir__timer_store *store = &scheduler->wheel.store;
     scheduler->engine = engine;
@@ -199,6 +198,13 @@ void weir__scheduler_unload(weir__context *context, const weir__timer_load *load
     }
 }
 
+void weir__scheduler_give_back(weir__scheduler *scheduler, weir__timer_slab *slab)
+{
+    const weir_allocator *allocator = &scheduler->engine->allocator;
+    weir__ahead_give_back(&scheduler->ahead, allocator, (weir__slab_kind)slab->kind);
+    weir__slab_release(allocator, slab);
+}
+
 void weir__schedulers_close(weir_engine *engine)
 {
     for (uint32_t i = 0; i < engine->options.scheduler_threads; i++) {
@@ -233,12 +239,11 @@ void weir__schedulers_free(weir_engine *engine)
         weir__os_thread_join(&scheduler->os);
         weir__watchdog_remove(engine, &scheduler->watched);
         const weir__timer_store *store = &scheduler->wheel.store;
-        for (uint32_t slabs = store->slabs, k = 0; slabs > 0; k++) {
-            if (store->table[k].slab != NULL) {
-                weir__release(&engine->allocator, store->table[k].slab, sizeof(weir__timer_slab));
-                slabs--;
-            }
+        for (uint32_t k = 0; k < store->table_size; k++) {
+            weir__slab_release(&engine->allocator, store->table[k].slab);
         }
+        weir__ahead_give_back(&scheduler->ahead, &engine->allocator, WEIR__SLAB_HOOKS);
+        weir__ahead_give_back(&scheduler->ahead, &engine->allocator, WEIR__SLAB_EVENTS);
         release(engine, scheduler);
         weir__store(&engine->schedulers[i], NULL, relaxed);
     }

@@ -19,6 +19,7 @@
 #ifndef WEIR_ENGINE_SCHEDULER_H
 #define WEIR_ENGINE_SCHEDULER_H
 
+#include "engine/ahead.h"
 #include "engine/context.h"
 #include "engine/helper.h"
 #include "engine/watched.h"
@@ -41,6 +42,8 @@ typedef struct weir__scheduler {
     weir_ns wakes_at; /* 0: its thread is about to look; it need not be woken */
     weir__wheel wheel;
     weir__timer_tally tally;
+
+    weir__ahead ahead;
 
     /* Its thread. */
     _Alignas(64) weir__atomic_u32 word; /* a wait word: changes when there is something new */
@@ -80,6 +83,9 @@ void weir__scheduler_wake(weir__scheduler *scheduler);
 
 /* Gives back what a load holds and nobody has got. */
 void weir__scheduler_unload(weir__context *context, const weir__timer_load *load);
+
+/* Not with the lock held. It is no longer needed, and neither are those that lie ready. */
+void weir__scheduler_give_back(weir__scheduler *scheduler, weir__timer_slab *slab);
 
 /* Its thread's life. */
 void weir__scheduler_run(void *argument); /* the scheduler */

@@ -75,16 +75,16 @@ static void fill_load(const wanted *order, weir__timer_load *load)
     const weir_timer_options *o = order->options;
     const weir_event *event = order->event;
     load->to = order->to;
-    load->tag = o->tag;
     load->hook = o->hook;
     load->context = o->context;
     load->fixed_delay = o->fixed_delay;
     load->holds = (uint8_t)order->holds;
     if (event == NULL) {
-        load->type = NULL;
+        load->type = NULL; /* and there is no more of it */
         return;
     }
     load->type = event->type;
+    load->tag = o->tag;
     load->flow = order->flow;
     load->size = event->size;
     load->flags = (uint16_t)event->flags;
@@ -180,6 +180,11 @@ typedef enum obstacle {
     CLOSED,
 } obstacle;
 
+static weir__slab_kind kind_of(const wanted *order)
+{
+    return order->event != NULL ? WEIR__SLAB_EVENTS : WEIR__SLAB_HOOKS;
+}
+
 /* Lock held. */
 static obstacle try_to_schedule(weir__scheduler *scheduler, const wanted *order, weir_ns due,
                                 uint32_t *number)
@@ -191,14 +196,14 @@ static obstacle try_to_schedule(weir__scheduler *scheduler, const wanted *order,
     if (weir__unlikely(scheduler->credit == 0)) {
         return NO_CREDIT;
     }
-    *number = weir__timer_take(&wheel->store);
+    *number = weir__timer_take(&wheel->store, kind_of(order));
     if (weir__unlikely(*number == 0)) {
         return NO_SLAB;
     }
     weir__timer *timer = weir__timer_at(&wheel->store, *number);
     timer->due = due;
     timer->every = order->options->every;
-    timer->owns = order->holds != WEIR__HOLDS_BYTES;
+    timer->owns = order->holds == WEIR__HOLDS_BLOCK || order->holds == WEIR__HOLDS_PLACE;
     timer->ends = 0;
     fill_load(order, weir__timer_load_at(&wheel->store, *number));
     weir__wheel_schedule(wheel, *number);
@@ -208,32 +213,37 @@ static obstacle try_to_schedule(weir__scheduler *scheduler, const wanted *order,
 }
 
 /* FULL: this wheel has no numbers left. */
-WEIR__SELDOM static weir_status add_slab(weir__scheduler *scheduler)
+WEIR__SELDOM static weir_status add_slab(weir__scheduler *scheduler, weir__slab_kind kind)
 {
     const weir_allocator *allocator = &scheduler->engine->allocator;
-    weir__timer_slab *slab = weir__allocate_raw(allocator, sizeof(*slab));
+    weir__timer_store *store = &scheduler->wheel.store;
+    weir__timer_slab *slab = weir__ahead_take(&scheduler->ahead, kind);
+    slab = slab != NULL ? slab : weir__slab_make(allocator, kind);
     if (slab == NULL) {
         return WEIR_E_NOMEM;
     }
-    weir__memory_prepare(slab, sizeof(*slab)); /* and not under the lock, page by page */
     weir__brief_lock(&scheduler->lock);
-    const bool taken = weir__timer_add_slab(&scheduler->wheel.store, slab);
-    const bool full = scheduler->wheel.store.with_room == NULL;
+    const bool taken = weir__timer_add_slab(store, slab);
+    const bool full = store->kinds[kind].with_room == NULL;
+    const bool many = (weir__timer_many(store) >> kind & 1) != 0;
     weir__brief_unlock(&scheduler->lock);
     if (!taken) {
-        weir__release(allocator, slab, sizeof(*slab));
+        weir__slab_release(allocator, slab);
+    } else if (many && weir__ahead_ask(&scheduler->ahead, kind)) {
+        weir__scheduler_wake(scheduler);
     }
     return full ? WEIR_FULL : WEIR_OK;
 }
 
 /* Inside no lock. Seldom: every 64th or 512th time. */
-WEIR__SELDOM static weir_status remove_obstacle(weir__scheduler *scheduler, obstacle met)
+WEIR__SELDOM static weir_status remove_obstacle(weir__scheduler *scheduler, const wanted *order,
+                                                obstacle met)
 {
     switch (met) {
     case NO_CREDIT:
         return weir__scheduler_get_credit(scheduler) ? WEIR_OK : WEIR_E_LIMIT;
     case NO_SLAB:
-        return add_slab(scheduler);
+        return add_slab(scheduler, kind_of(order));
     case NONE:
     case CLOSED:
     default:
@@ -279,7 +289,7 @@ static weir_status schedule_on(weir__scheduler *scheduler, const wanted *order, 
             }
             return WEIR_OK;
         }
-        const weir_status status = remove_obstacle(scheduler, met);
+        const weir_status status = remove_obstacle(scheduler, order, met);
         if (status != WEIR_OK) {
             return status;
         }
@@ -434,10 +444,12 @@ static bool cancel(weir__scheduler *scheduler, uint32_t number, weir__timer_load
     return true;
 }
 
-WEIR__SELDOM static void clear_away(weir__context *context, const weir__timer_load *load,
-                                    weir__timer_slab *spare)
+WEIR__SELDOM static void clear_away(weir__scheduler *scheduler, weir__context *context,
+                                    const weir__timer_load *load, weir__timer_slab *spare)
 {
-    weir__release(&context->engine->allocator, spare, sizeof(*spare));
+    if (spare != NULL) {
+        weir__scheduler_give_back(scheduler, spare);
+    }
     weir__scheduler_unload(context, load);
 }
 
@@ -471,7 +483,7 @@ weir_status weir_timer_cancel(weir_engine *engine, weir_timer timer)
     }
     weir__brief_unlock(&scheduler->lock);
     if (weir__unlikely(spare != NULL || load.holds != WEIR__HOLDS_BYTES)) {
-        clear_away(context, &load, spare);
+        clear_away(scheduler, context, &load, spare);
     }
     return status;
 }
@@ -508,7 +520,8 @@ static void add_up(weir__scheduler *scheduler, weir_timer_counters *sum)
     weir__brief_lock(&scheduler->lock);
     const weir__timer_tally tally = scheduler->tally;
     const uint32_t pending = scheduler->wheel.pending;
-    const uint32_t slabs = scheduler->wheel.store.slabs;
+    const size_t slabs =
+        weir__timer_slab_bytes(&scheduler->wheel.store) + weir__ahead_bytes(&scheduler->ahead);
     const uint32_t rows = scheduler->wheel.store.table_size;
     weir__brief_unlock(&scheduler->lock);
     sum->added += tally.added;
@@ -520,8 +533,7 @@ static void add_up(weir__scheduler *scheduler, weir_timer_counters *sum)
     sum->failed_full += tally.failed_full;
     sum->failed_other += tally.failed_other;
     sum->missed += tally.missed;
-    sum->bytes += sizeof(weir__scheduler) + (uint64_t)slabs * sizeof(weir__timer_slab) +
-                  (uint64_t)rows * sizeof(weir__timer_row);
+    sum->bytes += sizeof(weir__scheduler) + slabs + (uint64_t)rows * sizeof(weir__timer_row);
 }
 
 weir_status weir_timer_counters_get(weir_engine *engine, weir_timer_counters *out)

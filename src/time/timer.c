@@ -13,16 +13,17 @@
 static void join_room(weir__timer_store *store, weir__timer_slab *slab)
 {
     slab->previous = NULL;
-    slab->next = store->with_room;
+    slab->next = store->kinds[slab->kind].with_room;
     if (slab->next != NULL) {
         slab->next->previous = slab;
     }
-    store->with_room = slab;
+    store->kinds[slab->kind].with_room = slab;
 }
 
 static void leave_room(weir__timer_store *store, weir__timer_slab *slab)
 {
-    *(slab->previous != NULL ? &slab->previous->next : &store->with_room) = slab->next;
+    *(slab->previous != NULL ? &slab->previous->next : &store->kinds[slab->kind].with_room) =
+        slab->next;
     if (slab->next != NULL) {
         slab->next->previous = slab->previous;
     }
@@ -30,11 +31,14 @@ static void leave_room(weir__timer_store *store, weir__timer_slab *slab)
 
 bool weir__timer_add_slab(weir__timer_store *store, weir__timer_slab *slab)
 {
-    if (store->with_room != NULL || store->slabs == store->table_size) {
+    if (store->kinds[slab->kind].with_room != NULL) {
         return false;
     }
-    while (store->table[store->lowest].slab != NULL) {
+    while (store->lowest < store->table_size && store->table[store->lowest].slab != NULL) {
         store->lowest++;
+    }
+    if (store->lowest == store->table_size) {
+        return false;
     }
     slab->index = store->lowest;
     slab->free_first = 0;
@@ -42,15 +46,15 @@ bool weir__timer_add_slab(weir__timer_store *store, weir__timer_slab *slab)
     slab->fresh = 0;
     slab->live = 0;
     store->table[slab->index].slab = slab;
-    store->slabs++;
-    store->empty++;
+    store->kinds[slab->kind].slabs++;
+    store->kinds[slab->kind].empty++;
     join_room(store, slab);
     return true;
 }
 
-uint32_t weir__timer_take(weir__timer_store *store)
+uint32_t weir__timer_take(weir__timer_store *store, weir__slab_kind kind)
 {
-    weir__timer_slab *slab = store->with_room;
+    weir__timer_slab *slab = store->kinds[kind].with_room;
     uint32_t number;
     if (slab == NULL) {
         return 0;
@@ -67,7 +71,7 @@ uint32_t weir__timer_take(weir__timer_store *store)
             slab->free_last = 0;
         }
     }
-    store->empty -= slab->live == 0 ? 1 : 0;
+    store->kinds[kind].empty -= slab->live == 0 ? 1 : 0;
     slab->live++;
     if (slab->live == WEIR__SLAB_TIMERS) {
         leave_room(store, slab);
@@ -87,8 +91,8 @@ static weir__timer_slab *drop(weir__timer_store *store, weir__timer_slab *slab)
     row->generation = newest;
     row->slab = NULL;
     leave_room(store, slab);
-    store->slabs--;
-    store->empty--;
+    store->kinds[slab->kind].slabs--;
+    store->kinds[slab->kind].empty--;
     store->lowest = slab->index < store->lowest ? slab->index : store->lowest;
     return slab;
 }
@@ -116,8 +120,8 @@ weir__timer_slab *weir__timer_end(weir__timer_store *store, uint32_t number,
     if (slab->live > 0) {
         return NULL;
     }
-    store->empty++;
-    return store->empty > 1 ? drop(store, slab) : NULL;
+    store->kinds[slab->kind].empty++;
+    return store->kinds[slab->kind].empty > 1 ? drop(store, slab) : NULL;
 }
 
 bool weir__timer_look(const weir__timer_store *store, uint32_t number, uint32_t generation,

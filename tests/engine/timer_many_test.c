@@ -76,6 +76,46 @@ static void of_100000_random_timers_none_is_early(void **state)
             (long long)c.late_max);
 }
 
+/* ---- what has no event ---- */
+
+static void count_posted(void *context, weir_timer timer, weir_timer_outcome outcome)
+{
+    (void)timer;
+    if (outcome == WEIR_TIMER_POSTED) {
+        (void)sem_post(context);
+    }
+}
+
+/* Its load is shorter: what only events have would lie in the next one's. */
+static void a_hook_leaves_its_neighbours_alone_whatever_its_tag(void **state)
+{
+    (void)state;
+    enum { HOOKS = 1000 };
+    weir_engine *engine = test_engine_create(NULL);
+    weir_timer timers[HOOKS];
+    sem_t called;
+    assert_int_equal(0, sem_init(&called, 0, 0));
+    test_engine_start(engine);
+    const weir_ns at = weir_time_now(engine) + 200 * WEIR_MS;
+    for (int again = 0; again < 2; again++) { /* then in places between others */
+        for (size_t i = 0; i < HOOKS; i += 1 + (size_t)again) {
+            assert_int_equal(WEIR_OK,
+                             weir_timer_add(engine, (weir_processor){ 0 }, NULL,
+                                            WEIR_TIMER(.at = at, .tag = UINT64_MAX,
+                                                       .hook = count_posted, .context = &called),
+                                            &timers[i]));
+        }
+        for (size_t i = 0; again == 0 && i < HOOKS; i += 2) {
+            assert_int_equal(WEIR_OK, weir_timer_cancel(engine, timers[i]));
+        }
+    }
+    for (size_t i = 0; i < HOOKS; i++) {
+        test_sem_wait(&called);
+    }
+    assert_int_equal(HOOKS, timer_counters(engine).posted);
+    test_engine_end(engine);
+}
+
 /* ---- cancel against fire ---- */
 
 enum { RACES_AT_ONCE = 64 };
@@ -353,6 +393,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(of_100000_random_timers_none_is_early),
+        cmocka_unit_test(a_hook_leaves_its_neighbours_alone_whatever_its_tag),
         cmocka_unit_test(of_200000_that_are_cancelled_as_they_fire_each_has_one_outcome),
         cmocka_unit_test(a_million_pending_take_128_bytes_each_at_most_and_give_them_back),
         cmocka_unit_test(a_wheel_whose_numbers_are_used_up_leaves_the_rest_to_the_next),

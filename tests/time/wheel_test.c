@@ -45,19 +45,30 @@ static void free_bench(bench *b)
     free(b);
 }
 
-static uint32_t take_number(bench *b)
+static weir__timer_slab *make_slab(weir__slab_kind kind)
 {
-    uint32_t number = weir__timer_take(&b->wheel.store);
+    weir__timer_slab *slab = malloc(weir__slab_size(kind));
+    assert_non_null(slab);
+    memset(slab, 0xa5, weir__slab_size(kind)); /* it need not be zeroed */
+    slab->kind = kind;
+    return slab;
+}
+
+static uint32_t take_number_of(bench *b, weir__slab_kind kind)
+{
+    uint32_t number = weir__timer_take(&b->wheel.store, kind);
     if (number == 0) {
-        weir__timer_slab *slab = malloc(sizeof(*slab));
-        assert_non_null(slab);
-        memset(slab, 0xa5, sizeof(*slab)); /* it need not be zeroed */
-        assert_true(weir__timer_add_slab(&b->wheel.store, slab));
+        assert_true(weir__timer_add_slab(&b->wheel.store, make_slab(kind)));
         b->slabs_out++;
-        number = weir__timer_take(&b->wheel.store);
+        number = weir__timer_take(&b->wheel.store, kind);
     }
     assert_int_not_equal(0, number);
     return number;
+}
+
+static uint32_t take_number(bench *b)
+{
+    return take_number_of(b, WEIR__SLAB_EVENTS);
 }
 
 static uint32_t add(bench *b, weir_ns due)
@@ -345,18 +356,81 @@ static void a_full_table_takes_no_slab(void **state)
     for (uint32_t i = 0; i < WEIR__SLAB_TIMERS; i++) {
         (void)take_number(b);
     }
-    weir__timer_slab *slab = malloc(sizeof(*slab));
-    assert_int_equal(0, weir__timer_take(&b->wheel.store));
-    assert_false(weir__timer_add_slab(&b->wheel.store, slab));
-    free(slab);
+    for (weir__slab_kind kind = WEIR__SLAB_HOOKS; kind <= WEIR__SLAB_EVENTS; kind++) {
+        weir__timer_slab *slab = make_slab(kind);
+        assert_int_equal(0, weir__timer_take(&b->wheel.store, kind));
+        assert_false(weir__timer_add_slab(&b->wheel.store, slab));
+        free(slab);
+    }
     free_bench(b);
 }
 
-static void a_timer_takes_120_bytes(void **state)
+static void timers_with_an_event_and_without_lie_apart_and_none_in_the_others_load(void **state)
 {
     (void)state;
-    assert_int_equal(120, sizeof(weir__timer) + sizeof(weir__timer_load));
-    assert_true(sizeof(weir__timer_slab) <= WEIR__SLAB_TIMERS * 121);
+    enum { TIMERS = 3 * WEIR__SLAB_TIMERS };
+    static uint32_t numbers[TIMERS];
+    bench *b = make_bench();
+    for (uint32_t i = 0; i < TIMERS; i++) {
+        const bool hook = i % 3 == 0;
+        numbers[i] = take_number_of(b, hook ? WEIR__SLAB_HOOKS : WEIR__SLAB_EVENTS);
+        weir__timer_load *load = weir__timer_load_at(&b->wheel.store, numbers[i]);
+        assert_int_equal(0, (uintptr_t)load % _Alignof(weir__timer_load));
+        memset(load, (int)(i % 251),
+               hook ? offsetof(weir__timer_load, flow) : sizeof(weir__timer_load));
+    }
+    assert_int_equal(3, b->slabs_out);
+    assert_int_equal(weir__slab_size(WEIR__SLAB_HOOKS) + 2 * weir__slab_size(WEIR__SLAB_EVENTS),
+                     weir__timer_slab_bytes(&b->wheel.store));
+    for (uint32_t i = 0; i < TIMERS; i++) {
+        const unsigned char *load =
+            (const unsigned char *)weir__timer_load_at(&b->wheel.store, numbers[i]);
+        const size_t last =
+            (i % 3 == 0 ? offsetof(weir__timer_load, flow) : sizeof(weir__timer_load)) - 1;
+        assert_int_equal(i % 251, load[0]);
+        assert_int_equal(i % 251, load[last]);
+    }
+    for (uint32_t i = 0; i < TIMERS; i++) {
+        end_timer(b, numbers[i], WEIR_TIMER_POSTED);
+    }
+    assert_int_equal(2, b->slabs_out); /* an empty one of each stays */
+    free_bench(b);
+}
+
+/* Whatever ends first: a slab stays for the one that is left in it. */
+static void as_many_as_the_table_is_made_for_find_a_place_whatever_they_are(void **state)
+{
+    (void)state;
+    enum { MOST = 4 * WEIR__SLAB_TIMERS };
+    static uint32_t numbers[MOST];
+    for (weir__slab_kind first = WEIR__SLAB_HOOKS; first <= WEIR__SLAB_EVENTS; first++) {
+        bench *b = make_bench();
+        b->wheel.store.table_size = weir__timer_rows(MOST);
+        assert_true(b->wheel.store.table_size <= ROWS);
+        for (uint32_t i = 0; i < MOST; i++) {
+            numbers[i] = take_number_of(b, first);
+        }
+        uint32_t ended = 0;
+        for (uint32_t i = 0; i < MOST; i++) {
+            if (i % WEIR__SLAB_TIMERS != 0) {
+                end_timer(b, numbers[i], WEIR_TIMER_CANCELLED);
+                ended++;
+            }
+        }
+        while (ended-- > 0) {
+            (void)take_number_of(b, WEIR__SLAB_HOOKS + WEIR__SLAB_EVENTS - first);
+        }
+        free_bench(b);
+    }
+}
+
+static void a_timer_takes_120_bytes_and_72_without_an_event(void **state)
+{
+    (void)state;
+    assert_int_equal(120, sizeof(weir__timer) + weir__slab_load_size(WEIR__SLAB_EVENTS));
+    assert_int_equal(72, sizeof(weir__timer) + weir__slab_load_size(WEIR__SLAB_HOOKS));
+    assert_true(weir__slab_size(WEIR__SLAB_EVENTS) <= WEIR__SLAB_TIMERS * 121);
+    assert_true(weir__slab_size(WEIR__SLAB_HOOKS) <= WEIR__SLAB_TIMERS * 73);
 }
 
 int main(void)
@@ -371,7 +445,9 @@ int main(void)
         cmocka_unit_test(what_was_never_a_timer_is_not_known),
         cmocka_unit_test(slabs_go_with_their_timers_and_old_handles_stay_stale),
         cmocka_unit_test(a_full_table_takes_no_slab),
-        cmocka_unit_test(a_timer_takes_120_bytes),
+        cmocka_unit_test(timers_with_an_event_and_without_lie_apart_and_none_in_the_others_load),
+        cmocka_unit_test(as_many_as_the_table_is_made_for_find_a_place_whatever_they_are),
+        cmocka_unit_test(a_timer_takes_120_bytes_and_72_without_an_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
