@@ -389,7 +389,7 @@ static void an_engine_that_is_stopped_at_any_moment_adds_up(void **state)
 {
     (void)state;
     uint64_t random = test_seed();
-    const uint64_t rounds = test_load(150, 15);
+    const uint64_t rounds = test_load(400, 15);
     for (uint64_t i = 0; i < rounds; i++) {
         stop_somewhere(&random);
     }

@@ -30,4 +30,9 @@ typedef struct weir__sim_counts {
 
 extern weir__sim_counts weir__sim_counted; /* written by the simulator only */
 
+/* Light barriers. They cost nothing, and here they do nothing: the other side's heavy one does all.
+ * Where a kernel has none they are what keeps two threads apart, so that they are there is counted
+ * apart from what things cost. */
+extern uint64_t weir__sim_lights;
+
 #endif /* WEIR_SYNC_SIM_COUNT_H */

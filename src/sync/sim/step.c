@@ -15,6 +15,7 @@
 
 weir__sim_run weir__sim;
 weir__sim_counts weir__sim_counted;
+uint64_t weir__sim_lights;
 char *weir__sim_stacks;
 void (*weir__sim_run_elsewhere)(void (*run)(void *), void *argument);
 void (*weir__sim_locals)(weir__sim_thread *from, weir__sim_thread *to);

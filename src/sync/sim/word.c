@@ -51,9 +51,10 @@ void weir__barrier_open(void)
 {
 }
 
-/* Nothing at all: what it relies on is the other side's doing. */
+/* It is counted, and nothing else: what it relies on is the other side's doing. */
 void weir__barrier_light(void)
 {
+    weir__sim_lights++;
 }
 
 void weir__barrier_heavy(void)
