@@ -68,7 +68,7 @@ static void a_failing_round_is_reported_and_called_again_after_a_while(void **st
     (void)actor_add(engine, &worker_type, WEIR_COMPONENT(.name = "worker", .thread = "one"));
     host_start(engine);
     const weir_ns begin = test_now();
-    TEST_UNTIL(atomic_load(&rounds) >= 5); /* the first four have failed by now */
+    TEST_UNTIL(atomic_load(&rounds) >= 5);            /* the first four have failed by now */
     assert_true(test_now() - begin >= 150 * WEIR_MS); /* 10 + 20 + 40 + 80 */
     atomic_store(&work_answer, 0);
     const uint64_t seen = atomic_load(&rounds);
