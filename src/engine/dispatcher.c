@@ -271,7 +271,6 @@ static void expect_wake(weir__dispatcher *dispatcher, uint32_t preferred)
 {
     weir__thread *last = weir__thread_at(dispatcher->engine, preferred);
     __builtin_prefetch(&dispatcher->searching, 1);
-    __builtin_prefetch(&dispatcher->engine->thread_count);
     if (weir__likely(last != NULL)) {
         __builtin_prefetch(&last->wake, 1);
     }

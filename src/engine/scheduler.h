@@ -43,7 +43,7 @@ typedef struct weir__scheduler {
     weir__wheel wheel;
     weir__timer_tally tally;
 
-    weir__ahead ahead;
+    weir__ahead ahead; /* not under the lock: it says by whom */
 
     /* Its thread. */
     _Alignas(64) weir__atomic_u32 word; /* a wait word: changes when there is something new */
