@@ -82,6 +82,22 @@ static uint32_t move_intake(weir__dispatcher *dispatcher, uint32_t length)
     return count;
 }
 
+/* There is something, and the thread was idle. It looks at the clock, once it has asked for what it
+ * will need next: that takes as long. */
+static void rise(weir__dispatcher *dispatcher, weir__thread *thread)
+{
+    __builtin_prefetch(newest_of(weir__load(&dispatcher->intake, relaxed)));
+    thread->came = weir__clock_now();
+}
+
+/* What a turn begins with. */
+static void expect_turn(weir__processor *processor)
+{
+    const uintptr_t first = weir__load(&processor->mailbox.first, relaxed) & ~(uintptr_t)1;
+    __builtin_prefetch((const void *)first);
+    __builtin_prefetch((const void *)(first + WEIR_CACHE_LINE));
+}
+
 WEIR__WARM weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__thread *thread,
                                             uint32_t place, weir__processor **out)
 {
@@ -89,6 +105,9 @@ WEIR__WARM weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__
     *out = NULL;
     if (!weir__dispatcher_has_more(dispatcher) && !dispatcher->fair) {
         return WEIR__TAKE_EMPTY;
+    }
+    if (weir__unlikely(!weir__busy_is(&thread->busy))) {
+        rise(dispatcher, thread);
     }
     weir__cell_add(&serving->try_locks, 1);
     if (!weir__trylock_take(&dispatcher->lock)) {
@@ -124,6 +143,9 @@ WEIR__WARM weir__take weir__dispatcher_take(weir__dispatcher *dispatcher, weir__
     }
     thread->holding_lock = false;
     weir__trylock_release(&dispatcher->lock);
+    if (result == WEIR__TAKE_GOT) {
+        expect_turn(*out);
+    }
     return result;
 }
 

@@ -22,6 +22,7 @@
 #include "engine/processor.h"
 #include "engine/ready.h"
 #include "engine/share.h"
+#include "engine/spin.h"
 #include "engine/trace.h"
 #include "engine/turn.h"
 #include "engine/warm.h"
@@ -183,7 +184,8 @@ WEIR__WARM static void run_turns(weir__thread *thread, uint32_t place, weir__pro
  */
 WEIR__WARM static void come_to_work(weir__thread *thread)
 {
-    const weir_ns now = weir__clock_now();
+    const weir_ns now = thread->came != 0 ? thread->came : weir__clock_now();
+    thread->came = 0;
     if (weir__cell_read(&thread->first_work) == 0) {
         weir__store(&thread->first_work, (uint64_t)now, relaxed);
     }
@@ -345,10 +347,12 @@ weir__round weir__duty_round(weir__thread *thread)
             }
             return WEIR__ROUND_WORK;
         case WEIR__TAKE_FAILED:
+            thread->came = 0;
             failed = true;
             break;
         case WEIR__TAKE_NONE:
         case WEIR__TAKE_WAIT:
+            thread->came = 0;
             weir__backoff_reset(&thread->backoff);
             succeeded = true;
             break;
@@ -509,13 +513,6 @@ static void park(weir__thread *thread)
     weir__duty_unpark(thread);
 }
 
-static void stay_warm(weir__thread *thread)
-{
-    if (++thread->looks % WEIR__WARM_EVERY == 0) {
-        weir__warm(thread);
-    }
-}
-
 static void idle(weir__thread *thread)
 {
     weir__cell_add(&thread->rounds_idle, 1);
@@ -531,8 +528,13 @@ static void idle(weir__thread *thread)
     switch (weir__idle_step_next(&thread->idle, weir__clock_now)) {
     case WEIR__IDLE_PAUSE:
         weir__engine_progress_if_stopping(thread->engine);
-        stay_warm(thread);
+        weir__stay_warm(thread);
         weir__pause();
+        break;
+    case WEIR__IDLE_SPIN:
+        weir__engine_progress_if_stopping(thread->engine);
+        weir__stay_warm(thread);
+        weir__spin(thread);
         break;
     case WEIR__IDLE_GIVE:
         weir__engine_progress_if_stopping(thread->engine);
@@ -547,7 +549,7 @@ static void idle(weir__thread *thread)
     case WEIR__IDLE_AGAIN:
     default:
         weir__engine_progress_if_stopping(thread->engine);
-        stay_warm(thread);
+        weir__stay_warm(thread);
         break;
     }
 }

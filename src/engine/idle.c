@@ -90,7 +90,7 @@ weir__idle_step weir__idle_step_next(weir__idle *idle, weir_ns (*now)(void))
     case WEIR_IDLE_YIELD:
         return WEIR__IDLE_GIVE;
     case WEIR_IDLE_BUSY_SPIN:
-        return WEIR__IDLE_PAUSE;
+        return WEIR__IDLE_SPIN;
     case WEIR_IDLE_NOOP:
         return WEIR__IDLE_AGAIN;
     case WEIR_IDLE_DEFAULT:

@@ -15,6 +15,7 @@
 typedef enum weir__idle_step {
     WEIR__IDLE_AGAIN, /* look again at once */
     WEIR__IDLE_PAUSE, /* a pause instruction, then look again */
+    WEIR__IDLE_SPIN,  /* the same, some times in a row, at nothing but the queues */
     WEIR__IDLE_GIVE,  /* yield, then look again */
     WEIR__IDLE_NAP,   /* sleep for `sleep`, stop may end it */
     WEIR__IDLE_REST   /* park until woken */

@@ -113,6 +113,8 @@ typedef struct weir__thread {
     bool woken;              /* since the last work: the next work found counts for wakeups_found */
     weir_ns wait_begun;      /* its last sleep, not yet in the figures; 0: none ... */
     weir_ns wait_ended;      /* ... and when it last came to work */
+    weir_ns came;            /* when it last found something to take, being idle; 0: since then it
+                                was at work */
     weir__idle idle;
     weir__pace pace;
     struct {

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 
+#define LOOKS 64u     /* between two times: a few microseconds */
 #define WAY_MAX 16384 /* bytes: another linker has put them elsewhere */
 
 /* Before and behind the functions that are WEIR__WARM. */
@@ -25,7 +26,7 @@ static void ask_for(const void *begin, const void *end)
     }
 }
 
-void weir__warm(const weir__thread *thread)
+static void ask_for_all(const weir__thread *thread)
 {
     const uintptr_t begin = (uintptr_t)way_begins;
     const uintptr_t end = (uintptr_t)way_ends;
@@ -38,4 +39,11 @@ void weir__warm(const weir__thread *thread)
         ask_for(serving, &serving->latency);
     }
     weir__clock_warm();
+}
+
+void weir__stay_warm(weir__thread *thread)
+{
+    if (++thread->looks % LOOKS == 0) {
+        ask_for_all(thread);
+    }
 }

@@ -14,10 +14,7 @@
 
 #include "engine/thread.h"
 
-/* Once in so many looks: a few microseconds. */
-#define WEIR__WARM_EVERY 64u
-
-/* The thread, spinning. */
-void weir__warm(const weir__thread *thread);
+/* The thread, at every look. */
+void weir__stay_warm(weir__thread *thread);
 
 #endif /* WEIR_ENGINE_WARM_H */

@@ -86,7 +86,7 @@ static void the_simple_strategies_answer_with_one_step_for_ever(void **state)
         weir__idle_step step;
     } rows[] = {
         { WEIR_IDLE_PARK, WEIR__IDLE_REST },  { WEIR_IDLE_SLEEP, WEIR__IDLE_NAP },
-        { WEIR_IDLE_YIELD, WEIR__IDLE_GIVE }, { WEIR_IDLE_BUSY_SPIN, WEIR__IDLE_PAUSE },
+        { WEIR_IDLE_YIELD, WEIR__IDLE_GIVE }, { WEIR_IDLE_BUSY_SPIN, WEIR__IDLE_SPIN },
         { WEIR_IDLE_NOOP, WEIR__IDLE_AGAIN },
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
