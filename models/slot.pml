@@ -128,7 +128,7 @@ proctype poster(byte me)
 
             /*@ engine/straight.h weir__straight_next "return weir__straight_end(by->context)" */
             /*@ engine/straight.c weir__straight_place "return weir__straight_end(by->context)" */
-            /*@ engine/straight.c weir__straight_push "return weir__straight_end(context)" */
+            /*@ engine/straight.c weir__straight_push "weir__straight_end(context)" */
             /*@ engine/straight.h weir__offer_to
              *  "weir__parcel_deliver(by, mailbox, claim, before, parcel)"
              *  "weir__ready(by->context, processor)" */

@@ -103,6 +103,17 @@ static void count_down(weir__context *context)
     context->trace_rest -= context->trace_rest != 0 ? events : 0;
 }
 
+void weir__stamp_look_ahead(weir__context *context)
+{
+    if (weir__stamp_is_next(context) && context->stamp_rest > 0 &&
+        context->stamp_every == weir__stamp_every(context->engine) &&
+        !weir__trace_is_on(context->engine)) {
+        context->trace_rest = 0;
+        count_down(context);
+        context->stamp_in++; /* for the one that was due */
+    }
+}
+
 /* The time, for an event that is due; odd: for a trace alone, the figures go without it. 0: it is
  * not to be stamped after all. */
 static weir_ns take(weir__context *context)

@@ -72,6 +72,10 @@ static inline void weir__stamp_pass(weir__context *context)
     context->stamp_in--;
 }
 
+/* By who has just posted: what is due next may turn out to be none of the chosen. That is found out
+ * here, then, and not by that event. */
+void weir__stamp_look_ahead(weir__context *context);
+
 /* When one is due, by who fills its envelope. Flags of its state; 0: it is not stamped. `state`:
  * all others of them. The mailbox is a processor's. */
 uint32_t weir__stamp_lone(weir__context *context, weir__mailbox *mailbox, weir__lone *lone);

@@ -20,12 +20,27 @@ WEIR__SELDOM weir_status weir__straight_place(const weir__posting *by, weir__pro
     return weir__straight_end(by->context);
 }
 
+/* Outside the mark. What stands in the way of the next post is seen to while somebody else takes
+ * this one: who posts once in a while finds nothing of that in its caches, and its event would wait
+ * for it. */
+WEIR__SELDOM static void clear_way(weir__context *context, uint32_t page_class)
+{
+    (void)weir__stock_fill(&context->stock, page_class, 1); /* else the next one finds out */
+    weir__stamp_look_ahead(context);
+}
+
 weir_status weir__straight_push(weir__context *context, weir__processor *processor)
 {
     weir__dispatcher *dispatcher = weir__processor_dispatcher(processor);
+    const uint32_t page_class = processor->mailbox.page_class; /* now: it may be gone after that */
     WEIR__PROBE2(ready, processor, dispatcher);
     weir__dispatcher_push(dispatcher, processor);
-    return weir__straight_end(context);
+    const weir_status status = weir__straight_end(context);
+    if (weir__unlikely(!weir__stock_suffices(&context->stock, page_class)) ||
+        weir__unlikely(weir__stamp_is_next(context))) {
+        clear_way(context, page_class);
+    }
+    return status;
 }
 
 weir_status weir__straight_share(weir__context *context, weir__serving *keeping, uint32_t kept)

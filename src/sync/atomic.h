@@ -57,4 +57,19 @@ static inline uint64_t weir__cell_read(const weir__cell *cell)
     return weir__load((weir__cell *)(uintptr_t)cell, relaxed);
 }
 
+/* This line is about to be written, by the calling thread: it is asked for. A hint, of any
+ * address. */
+static inline void weir__expect_write(const void *line)
+{
+#if defined(WEIR_SIMULATED)
+    (void)line;
+#elif defined(__x86_64__)
+    /* The compiler's own is an ordinary one here, unless it may use newer instructions than this:
+     * processors that do not know it do nothing. */
+    __asm__ __volatile__("prefetchw %0" : : "m"(*(const char *)line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 #endif /* WEIR_SYNC_ATOMIC_H */

@@ -266,6 +266,22 @@ static void one_event_in_so_many_is_measured(void **state)
     rig_close(&r);
 }
 
+static void events_that_come_one_by_one_are_measured_as_often(void **state)
+{
+    (void)state;
+    enum { ONE_BY_ONE = 30000, EVERY = 300 };
+    rig r = rig_open(WEIR_ENGINE(.threads = 1, .latency_every = EVERY));
+    assert_int_equal(WEIR_OK, weir_latency_enable(r.engine, "clerk", NULL));
+    goal_init(&r.c->done, ONE_BY_ONE);
+    for (uint64_t i = 0; i < ONE_BY_ONE; i++) {
+        assert_int_equal(WEIR_OK, post_timed(r.engine, r.p, 0));
+        UNTIL(goal_count(&r.c->done) > i);
+    }
+    assert_true(goal_wait(&r.c->done));
+    assert_in_range(stopped(&r).count, 60, 140); /* 100: the distances are random */
+    rig_close(&r);
+}
+
 static void none_is_measured_where_none_is_asked_for(void **state)
 {
     (void)state;
@@ -525,6 +541,7 @@ int main(void)
         cmocka_unit_test(every_event_is_measured_where_every_one_is_asked_for),
         cmocka_unit_test(a_processor_that_is_switched_on_agrees_with_its_own_times),
         cmocka_unit_test(one_event_in_so_many_is_measured),
+        cmocka_unit_test(events_that_come_one_by_one_are_measured_as_often),
         cmocka_unit_test(none_is_measured_where_none_is_asked_for),
         cmocka_unit_test(a_stamp_leaves_the_payload_alone),
         cmocka_unit_test(events_of_batches_are_measured_one_by_one),
