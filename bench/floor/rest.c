@@ -29,7 +29,7 @@ static void *rest(void *argument)
 
 FLOOR_RUN(floor_idle)
 {
-    const int64_t span = (int64_t)bench_scaled(setup, 1000, 20) * 1000000;
+    const int64_t span = (int64_t)bench_scaled(setup, 5000, 20) * 1000000;
     pthread_t threads[THREADS_MAX];
     atomic_uint over = 0;
     uint32_t started = 0;
@@ -42,7 +42,7 @@ FLOOR_RUN(floor_idle)
     const int64_t begin = bench_now();
     floor_sleep_until(begin + span);
     result->seconds = (double)(bench_now() - begin) / 1e9;
-    result->cpu_ms = (double)(bench_cpu_now() - before) / 1e6;
+    result->cpu_ms = (double)(bench_cpu_now() - before) / 1e6 / result->seconds; /* a second's */
     atomic_store_explicit(&over, 1, memory_order_release);
     (void)syscall(SYS_futex, &over, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
     for (uint32_t i = 0; i < started; i++) {

@@ -37,7 +37,7 @@ uint64_t bench_scaled(const bench_setup *setup, uint64_t full, uint64_t least);
     X(contention) /* failed try-locks of all, 0 ... 1 */                                           \
     X(backoff)    /* rounds that backed off, of all, 0 ... 1 */                                    \
     X(imbalance)  /* the busiest worker's time in handlers, over the mean: from 1 */               \
-    X(cpu_ms)     /* of the whole process, user and system */                                      \
+    X(cpu_ms)     /* of the whole process, user and system; of w9 a second's */                    \
     X(syscalls)                                                                                    \
     X(switches) /* context switches of the threads that are watched: who has none did not run */   \
     X(retries)  /* posts that a full mailbox refused, per event */                                 \
