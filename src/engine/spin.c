@@ -24,6 +24,15 @@ static bool seem_queued(const weir__thread *thread)
     return false;
 }
 
+static void count(weir__thread *thread, uint32_t rounds)
+{
+    weir__cell_add(&thread->rounds, rounds);
+    weir__cell_add(&thread->rounds_idle, rounds);
+    for (uint32_t i = 0; i < thread->serving_count; i++) {
+        weir__cell_add(&thread->servings[i]->rounds, rounds);
+    }
+}
+
 void weir__spin(weir__thread *thread)
 {
     const uint32_t most = thread->hosts ? 1 : LOOKS;
@@ -32,7 +41,5 @@ void weir__spin(weir__thread *thread)
         weir__pause();
         looks++;
     } while (looks < most && !seem_queued(thread));
-    /* All but the one that the round itself counts. */
-    weir__cell_add(&thread->rounds, looks - 1);
-    weir__cell_add(&thread->rounds_idle, looks - 1);
+    count(thread, looks - 1); /* the last one is the next round's */
 }

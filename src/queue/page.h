@@ -146,11 +146,11 @@ static inline weir__lone *weir__stock_take_lone(weir__stock *stock)
     weir__pooled *object = lones->current;
     lones->current = weir__load(&object->next, relaxed);
     lones->count--;
-    /* The next one: whoever had it last wrote to both its lines. */
-    weir__expect_write(lones->current);
-    weir__expect_write((const char *)lones->current + WEIR_CACHE_LINE);
     if (weir__unlikely(lones->current == NULL)) {
         stock->enough = 0;
+    } else { /* the next one: whoever had it last wrote to both its lines */
+        weir__expect_write(lones->current);
+        weir__expect_write((const char *)lones->current + WEIR_CACHE_LINE);
     }
     return (weir__lone *)object;
 }
