@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "contract"))
@@ -90,15 +91,18 @@ def run_injected(call, fault, *command):
     process = start(*command, "--wait")
     process.stdout.readline()
     since = time.monotonic()
-    tracer = subprocess.Popen(
-        ["strace", "-f", "-e", f"trace={call}", "-e", f"inject={call}:{fault}",
-         "-e", "signal=none", "-o", "/proc/self/fd/1", "-p", str(process.pid)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    tracer.stderr.readline()  # "strace: Process N attached"
-    outcome = finish(process, "go\n", since)
-    try:
-        trace = tracer.communicate(timeout=LIMIT_S)[0]
-    except subprocess.TimeoutExpired:
-        tracer.kill()
-        trace = tracer.communicate()[0]
+    # A file: of a pipe that is full strace would wait, and all that it traces with it.
+    with tempfile.NamedTemporaryFile("r") as written:
+        tracer = subprocess.Popen(
+            ["strace", "-f", "-e", f"trace={call}", "-e", f"inject={call}:{fault}",
+             "-e", "signal=none", "-o", written.name, "-p", str(process.pid)],
+            stderr=subprocess.PIPE, text=True)
+        tracer.stderr.readline()  # "strace: Process N attached"
+        outcome = finish(process, "go\n", since)
+        try:
+            tracer.communicate(timeout=LIMIT_S)
+        except subprocess.TimeoutExpired:
+            tracer.kill()
+            tracer.communicate()
+        trace = written.read()
     return outcome, trace.count("(INJECTED)") + trace.count("(DELAYED)")
